@@ -1,0 +1,76 @@
+# torch_tpu_layer: one library and one test executable for each folder of src/.
+
+# What every target of this project is compiled and linked with.
+add_library(torch_tpu_options INTERFACE)
+target_include_directories(torch_tpu_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_options(torch_tpu_options INTERFACE -Wall -Wextra)
+target_link_libraries(torch_tpu_options INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
+if(TORCH_TPU_SANITIZE STREQUAL "address")
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g1)
+elseif(TORCH_TPU_SANITIZE STREQUAL "thread")
+  set(sanitize -fsanitize=thread -O1 -g1)
+elseif(TORCH_TPU_SANITIZE)
+  message(FATAL_ERROR "TORCH_TPU_SANITIZE is '${TORCH_TPU_SANITIZE}'; expected address, thread or nothing.")
+endif()
+if(TORCH_TPU_SANITIZE)
+  target_compile_options(torch_tpu_options INTERFACE ${sanitize})
+  target_link_options(torch_tpu_options INTERFACE ${sanitize})
+endif()
+
+# torch_tpu_layer(NAME [DEPS layer...] [INCLUDES dir...] [LINKS target...])
+#
+# Compiles src/NAME/*.cc into torch_tpu_NAME and src/NAME/*_test.cc into the test executable NAME_test. Whoever links
+# torch_tpu_NAME gets every object file of the layer and of its DEPS, once: static initialisers (operator
+# registration) are never dropped. INCLUDES are private system include directories; LINKS are usage requirements of
+# the layer itself. A layer without sources is an empty target. `*_benchmark.cc` files belong to torch_tpu_benchmark.
+function(torch_tpu_layer NAME)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "DEPS;INCLUDES;LINKS")
+  set(dir ${PROJECT_SOURCE_DIR}/src/${NAME})
+  file(GLOB sources CONFIGURE_DEPENDS ${dir}/*.cc)
+  file(GLOB tests CONFIGURE_DEPENDS ${dir}/*_test.cc)
+  file(GLOB benchmarks CONFIGURE_DEPENDS ${dir}/*_benchmark.cc)
+  if(sources)
+    list(REMOVE_ITEM sources ${tests} ${benchmarks})
+  endif()
+
+  add_library(torch_tpu_${NAME} INTERFACE)
+  list(TRANSFORM ARG_DEPS PREPEND torch_tpu_)
+  target_link_libraries(torch_tpu_${NAME} INTERFACE torch_tpu_options ${ARG_DEPS} ${ARG_LINKS})
+  if(sources)
+    add_library(torch_tpu_${NAME}_objects OBJECT ${sources})
+    target_include_directories(torch_tpu_${NAME}_objects SYSTEM PRIVATE ${ARG_INCLUDES})
+    target_link_libraries(torch_tpu_${NAME}_objects PRIVATE torch_tpu_options ${ARG_LINKS})
+    target_link_libraries(torch_tpu_${NAME} INTERFACE
+      $<FILTER:$<TARGET_OBJECTS:torch_tpu_${NAME}_objects>,EXCLUDE,[.]gch$>)
+  endif()
+  if(tests AND TORCH_TPU_BUILD_TESTS)
+    torch_tpu_layer_test(${NAME} "${tests}" "${ARG_INCLUDES}")
+  endif()
+endfunction()
+
+# One process runs all tests of a layer: loading a plugin costs more than most tests.
+function(torch_tpu_layer_test NAME TESTS INCLUDES)
+  add_executable(${NAME}_test ${TESTS})
+  target_include_directories(${NAME}_test SYSTEM PRIVATE ${INCLUDES})
+  target_link_libraries(${NAME}_test PRIVATE torch_tpu_${NAME} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(${NAME}_test PRIVATE
+    TORCH_TPU_DEFAULT_TEST_PLUGIN="${TORCH_TPU_CPU_PLUGIN_PATH}"
+    TORCH_TPU_DEFAULT_TEST_FAKE_PLUGIN="${TORCH_TPU_FAKE_PLUGIN_PATH}")
+  if(TARGET torch_tpu_fake_plugin)
+    add_dependencies(${NAME}_test torch_tpu_fake_plugin)
+  endif()
+  add_test(NAME ${NAME}_test COMMAND ${NAME}_test)
+  set_tests_properties(${NAME}_test PROPERTIES TIMEOUT 900)
+  if(TORCH_TPU_SANITIZE STREQUAL "thread")
+    set_tests_properties(${NAME}_test PROPERTIES ENVIRONMENT
+      "TSAN_OPTIONS=ignore_noninstrumented_modules=1 suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan.supp")
+  endif()
+endfunction()
+
+# torch_tpu_benchmark(LAYER NAME): src/LAYER/NAME.cc as an executable, with -DTORCH_TPU_BUILD_BENCHMARKS=ON.
+function(torch_tpu_benchmark LAYER NAME)
+  if(TORCH_TPU_BUILD_BENCHMARKS)
+    add_executable(${NAME} ${PROJECT_SOURCE_DIR}/src/${LAYER}/${NAME}.cc)
+    target_link_libraries(${NAME} PRIVATE torch_tpu_${LAYER})
+  endif()
+endfunction()

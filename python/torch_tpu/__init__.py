@@ -1,0 +1,64 @@
+"""The `tpu` device of PyTorch: registers it, and nothing else.
+
+`import torch` alone is enough, through the entry point group `torch.backends`. No device client is
+started here; the first tensor on `tpu` does that.
+"""
+
+import os
+import warnings
+from typing import Any
+
+__version__ = "0.1.0"
+
+_AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+_TORCH_RELEASE = "2.13."
+
+
+def _autoload() -> None:
+    """Entry point that `import torch` calls. The work was done when this module was imported."""
+
+
+def _import_torch() -> Any:
+    """Imports torch with autoload off: it would come back here, into a half-imported module.
+
+    The variable is restored at once, so child processes see what the user set.
+    """
+    previous = os.environ.get(_AUTOLOAD)
+    os.environ[_AUTOLOAD] = "0"
+    try:
+        import torch
+    finally:
+        if previous is None:
+            del os.environ[_AUTOLOAD]
+        else:
+            os.environ[_AUTOLOAD] = previous
+    return torch
+
+
+def _register() -> None:
+    """Makes `tpu` a device of this process. Runs once; `import torch` survives a failure."""
+    torch = _import_torch()
+    release = torch.__version__
+    if not release.startswith(_TORCH_RELEASE):
+        warnings.warn(
+            f"torchtpu {__version__} is built for torch {_TORCH_RELEASE}* and this is torch "
+            f"{release}: the tpu device is not registered. Install torch=={_TORCH_RELEASE}*, or a "
+            f"torchtpu built for {release}.",
+            stacklevel=2,
+        )
+        return
+    from torch.utils import backend_registration
+
+    backend_registration.rename_privateuse1_backend("tpu")
+    from torch_tpu import _C
+
+    _C._init()
+    from torch_tpu import _decompositions, _device, _plugins
+
+    _C._set_decomposition_lookup(_decompositions.lookup)
+    _C._set_plugin_candidates(_plugins.candidates())
+    torch._register_device_module("tpu", _device)
+    backend_registration.generate_methods_for_privateuse1_backend(for_storage=True)
+
+
+_register()

@@ -1,0 +1,164 @@
+// The hot path from the dispatcher's stack to a launch and back.
+#include "device/boxed.h"
+
+#include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
+
+#include "device/engine.h"
+#include "device/errors.h"
+#include "device/make_entry.h"
+
+namespace torch_tpu::device {
+namespace {
+
+Decompositions& MutableDecompositions() {
+  static auto* d = new Decompositions();
+  return *d;
+}
+
+std::optional<at::Generator> GeneratorOf(const OpInfo& info, Arguments args) {
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    if (info.args[i].kind == ArgKind::kGenerator && args[i].isGenerator()) return args[i].toGenerator();
+  }
+  return std::nullopt;
+}
+
+// Boolean indices become integer ones (their count is read back), host indices move to the device.
+void PrepareIndices(const OpInfo& info, torch::jit::Stack* stack) {
+  const size_t first = stack->size() - info.args.size();
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    if (info.args[i].kind != ArgKind::kOptTensorList) continue;
+    auto indices = (*stack)[first + i].toOptionalTensorList();
+    c10::List<std::optional<at::Tensor>> prepared;
+    bool changed = false;
+    const c10::Device device(c10::DeviceType::PrivateUse1, 0);
+    for (size_t k = 0; k < indices.size(); ++k) {
+      std::optional<at::Tensor> index = indices.get(k);
+      if (!index || !index->defined()) {
+        prepared.push_back(std::nullopt);
+        continue;
+      }
+      if (index->scalar_type() == at::kBool || index->scalar_type() == at::kByte) {
+        const at::Tensor& self = (*stack)[first].toTensor();
+        const int64_t at_dim = static_cast<int64_t>(prepared.size());
+        for (int64_t d = 0; d < index->dim(); ++d) {
+          TORCH_CHECK_INDEX(at_dim + d < self.dim() && index->size(d) == self.size(at_dim + d),
+                            "The shape of the mask ", index->sizes(), " at index ", d,
+                            " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at_dim + d);
+        }
+        for (auto& column : at::nonzero(*index).unbind(1)) prepared.push_back(column.to(device));
+        if (index->dim() == 0) {
+          // A 0-dim mask adds a dimension of size 0 or 1; PyTorch handles it before the kernel.
+          TORCH_CHECK_INDEX(false, "boolean indices of zero dimensions must be expanded before indexing");
+        }
+        changed = true;
+        continue;
+      }
+      if (!index->device().is_privateuseone()) {
+        index = index->to(device);
+        changed = true;
+      }
+      prepared.push_back(index);
+    }
+    if (changed) (*stack)[first + i] = prepared;
+  }
+}
+
+void CheckNoOverlap(const OpInfo& info, Arguments args) {
+  for (int w : info.written) {
+    if (!args[w].isTensor() || !args[w].toTensor().defined()) continue;
+    const at::Tensor& target = args[w].toTensor();
+    if (target.numel() > 1) at::assert_no_internal_overlap(target);
+    for (size_t i = 0; i < args.size(); ++i) {
+      if (static_cast<int>(i) == w || !args[i].isTensor()) continue;
+      const at::Tensor& other = args[i].toTensor();
+      if (other.defined() && other.has_storage() && other.storage().is_alias_of(target.storage())) {
+        at::assert_no_partial_overlap(target, other);
+      }
+    }
+  }
+}
+
+// nonzero and relatives: the first `count` rows of a padded result.
+at::Tensor TakeRows(const at::Tensor& padded, const ValueRef& count_value) {
+  const at::Tensor count = MakeTensor(count_value, at::kLong, {}, {});
+  return padded.narrow(0, 0, count.item<int64_t>());
+}
+
+void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature, std::vector<ValueRef>& results,
+             torch::jit::Stack* stack) {
+  std::vector<at::Tensor> fresh(entry.fresh.size());
+  for (size_t r = 0; r < entry.slots.size(); ++r) {
+    const ResultSlot& slot = entry.slots[r];
+    if (slot.write) {
+      HandleOf(*signature.uses()[slot.index].impl).Set(std::move(results[r]));
+    } else {
+      const OutputTensor& o = entry.fresh[slot.index];
+      fresh[slot.index] = MakeTensor(std::move(results[r]), o.dtype, o.sizes, o.strides);
+    }
+  }
+  if (entry.counted) {
+    for (auto& t : fresh) t = TakeRows(t, results.back());
+  }
+  const size_t first = stack->size() - info.args.size();
+  if (info.returns.size() == 1 && info.returns[0] < 0 && entry.fresh_per_return[0] < 0) {
+    stack->resize(first);
+    stack->emplace_back(std::move(fresh[0]));
+    return;
+  }
+  c10::SmallVector<c10::IValue, 4> out;
+  size_t next = 0, group = 0;
+  for (int target : info.returns) {
+    if (target >= 0) {
+      out.push_back((*stack)[first + target]);
+    } else if (const int n = entry.fresh_per_return[group++]; n < 0) {
+      out.push_back(std::move(fresh[next++]));
+    } else {
+      c10::List<at::Tensor> list;
+      for (int i = 0; i < n; ++i) list.push_back(std::move(fresh[next++]));
+      out.push_back(std::move(list));
+    }
+  }
+  stack->resize(first);
+  for (auto& v : out) stack->push_back(std::move(v));
+}
+
+}  // namespace
+
+void SetDecompositions(Decompositions d) { MutableDecompositions() = std::move(d); }
+const Decompositions& GetDecompositions() { return MutableDecompositions(); }
+
+OpInfo& InfoOf(const c10::OperatorHandle& op) {
+  static std::mutex mutex;
+  static auto* infos = new std::unordered_map<c10::OperatorName, std::unique_ptr<OpInfo>>();
+  std::lock_guard lock(mutex);
+  auto& slot = (*infos)[op.operator_name()];
+  if (!slot) slot = std::make_unique<OpInfo>(op);
+  return *slot;
+}
+
+void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
+  if (info.expands_masks) PrepareIndices(info, stack);
+  const auto arguments = [&] { return torch::jit::last(*stack, info.args.size()); };
+  if (info.form != Form::kFunctional) CheckNoOverlap(info, arguments());
+  ScratchSignature signature;
+  WriteSignature(info, arguments(), &*signature);
+  Entry* entry = info.entries.Find(*signature);
+  if (entry == nullptr) {
+    MetaOutputs meta = RunMeta(info, arguments());
+    if (info.form == Form::kOut && PrepareOut(info, arguments(), meta)) {
+      signature->Clear();
+      WriteSignature(info, arguments(), &*signature);
+      entry = info.entries.Find(*signature);
+    }
+    if (entry == nullptr) {
+      entry = info.entries.Insert(*signature, MakeEntry(info, arguments(), *signature, std::move(meta)));
+    }
+  }
+  std::vector<ValueRef> results;
+  results.reserve(entry->slots.size() + 1);
+  if (!entry->slots.empty()) Execute(*entry, *signature, GeneratorOf(info, arguments()), &results);
+  Deliver(info, *entry, *signature, results, stack);
+}
+
+}  // namespace torch_tpu::device

@@ -1,0 +1,63 @@
+// What is remembered per signature: output tensors to make, where results go, and the program.
+#pragma once
+
+#include <c10/core/ScalarType.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "device/signature.h"
+#include "graph/call_spec.h"
+#include "graph/runtime.h"
+
+namespace torch_tpu::device {
+
+struct OutputTensor {
+  c10::ScalarType dtype = c10::ScalarType::Undefined;  // Undefined: an undefined tensor is returned
+  Dims sizes, strides;
+};
+
+// Where program result r goes.
+struct ResultSlot {
+  bool write = false;  // into the tensor of use `index`, else into fresh output `index`
+  int index = 0;
+};
+
+struct Entry {
+  std::vector<uint64_t> structure, sizes;  // the words
+  std::shared_ptr<const graph::CallSpec> spec;
+  std::vector<OutputTensor> fresh;  // per fresh return, lists flattened
+  std::vector<int> fresh_per_return;  // -1: a tensor; n: a list of n
+  std::vector<ResultSlot> slots;
+  bool counted = false;
+
+  // Compiles at the first call; later calls give the same program. Raises on failure (and tries again next time).
+  const graph::Program& ProgramOrThrow(graph::Runtime& runtime);
+
+ private:
+  std::mutex mutex_;
+  std::atomic<const graph::Program*> program_{nullptr};
+  std::shared_ptr<graph::Program> owner_;
+};
+
+// Signature to entry, for one operator. Entries live as long as the table. Thread-safe.
+class EntryTable {
+ public:
+  Entry* Find(const Signature& signature);
+  // Keeps the first of two entries made at the same time for equal words.
+  Entry* Insert(const Signature& signature, std::unique_ptr<Entry> entry);
+  size_t size() const;
+
+ private:
+  static bool Matches(const Entry& entry, const Signature& signature) {
+    return entry.structure == signature.structure() && entry.sizes == signature.sizes();
+  }
+  mutable std::mutex mutex_;
+  std::atomic<Entry*> last_{nullptr};
+  std::unordered_multimap<uint64_t, std::unique_ptr<Entry>> entries_;
+};
+
+}  // namespace torch_tpu::device

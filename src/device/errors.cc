@@ -1,0 +1,76 @@
+// Exceptions out of Status.
+#include "device/errors.h"
+
+#include <c10/util/Exception.h>
+
+#include <cstdio>
+#include <unistd.h>
+
+#include "base/env.h"
+#include "graph/value.h"
+
+namespace torch_tpu::device {
+namespace {
+
+PythonLineFn g_python_line = nullptr;
+
+std::string Text(const Status& status, const char* context) {
+  std::string message = status.message();
+  const size_t line_end = message.find('\n');
+  if (line_end != std::string::npos && !env::Get().show_compiler_log) {
+    message = message.substr(0, line_end) + " (set TORCH_TPU_SHOW_COMPILER_LOG=1 for the whole text)";
+  }
+  if (context != nullptr && message.rfind(context, 0) != 0) message = std::string(context) + ": " + message;
+  return message;
+}
+
+}  // namespace
+
+void ThrowIfError(const Status& status, const char* context) {
+  if (status.ok()) return;
+  const std::string text = Text(status, context);
+  switch (status.code()) {
+    case StatusCode::kResourceExhausted:
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "tpu out of memory. ", text, " In use: ",
+                       HumanBytes(graph::MemoryAccount::Get().allocated.load()), " in ",
+                       graph::MemoryAccount::Get().count.load(), " buffers.");
+      break;
+    case StatusCode::kOutOfRange: TORCH_CHECK_INDEX(false, text); break;
+    case StatusCode::kUnimplemented: TORCH_CHECK_NOT_IMPLEMENTED(false, text); break;
+    default: TORCH_CHECK(false, text);
+  }
+}
+
+void CheckAllocation(const Dims& dims, DType dtype) {
+  static const double host_bytes =
+      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  double bytes = static_cast<double>(DTypeSize(dtype));
+  for (int64_t d : dims) bytes *= static_cast<double>(d);
+  // A TPU has no more memory than its host in any known machine; refusing here is what keeps a typo from hanging.
+  if (bytes <= 4 * host_bytes) return;
+  char text[64];
+  std::snprintf(text, sizeof text, "%.2f GiB", bytes / (1024.0 * 1024 * 1024));
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "tpu out of memory. Tried to allocate ", text, " for a tensor of ",
+                   DimsToString(dims), " elements of ", DTypeName(dtype), ", more than four times the memory of this host.");
+}
+
+std::string HumanBytes(int64_t bytes) {
+  char text[64];
+  const double b = static_cast<double>(bytes);
+  if (b >= 1024.0 * 1024 * 1024) {
+    std::snprintf(text, sizeof text, "%.2f GiB", b / (1024.0 * 1024 * 1024));
+  } else if (b >= 1024.0 * 1024) {
+    std::snprintf(text, sizeof text, "%.2f MiB", b / (1024.0 * 1024));
+  } else if (b >= 1024) {
+    std::snprintf(text, sizeof text, "%.2f KiB", b / 1024);
+  } else {
+    std::snprintf(text, sizeof text, "%lld bytes", static_cast<long long>(bytes));
+  }
+  return text;
+}
+
+void SetPythonLineFunction(PythonLineFn fn) { g_python_line = fn; }
+
+std::string PythonLine() { return g_python_line != nullptr ? g_python_line() : std::string(); }
+
+}  // namespace torch_tpu::device

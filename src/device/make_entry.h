@@ -1,0 +1,33 @@
+// The slow path of a call: what a new signature needs to be worked out once.
+#pragma once
+
+#include <ATen/core/stack.h>
+
+#include <memory>
+
+#include "device/entry.h"
+#include "device/op_info.h"
+
+namespace torch_tpu::device {
+
+using Arguments = c10::ArrayRef<c10::IValue>;
+
+// Writes the arguments into `signature`. Raises PyTorch's device mismatch error for host tensors of one or more dims.
+void WriteSignature(const OpInfo& info, Arguments args, Signature* signature);
+
+// Output shapes and dtypes of the functional operator, lists flattened. `per_return`: -1 for a tensor, else list size.
+struct MetaOutputs {
+  std::vector<OutputTensor> tensors;
+  std::vector<int> per_return;
+  DType common = DType::kInvalid;
+  bool known = false;  // false: no Meta kernel
+};
+// Runs PyTorch's Meta kernels, which also raise PyTorch's own errors for bad arguments.
+MetaOutputs RunMeta(const OpInfo& info, Arguments args);
+
+// Resizes out= tensors to the result's sizes, checks that its dtype can be cast. True when a tensor was resized.
+bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta);
+
+std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& signature, MetaOutputs meta);
+
+}  // namespace torch_tpu::device

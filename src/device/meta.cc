@@ -1,0 +1,182 @@
+// Shapes, dtypes, strides and error messages from PyTorch's Meta kernels.
+#include <ATen/EmptyTensor.h>
+#include <ATen/Functions.h>
+#include <ATen/TensorUtils.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/native/Resize.h>
+#include <ATen/native/TypeProperties.h>
+
+#include "device/engine.h"
+#include "device/errors.h"
+#include "device/make_entry.h"
+
+namespace torch_tpu::device {
+namespace {
+
+using torch::jit::Stack;
+
+at::Tensor MetaLike(const at::Tensor& t) {
+  // Host numbers stay: Meta kernels take them beside Meta tensors, and Python ones read a wrapped number's value.
+  if (!t.defined() || (t.device().is_cpu() && t.dim() == 0)) return t;
+  return at::detail::empty_strided_meta(t.sizes(), t.strides(), t.scalar_type());
+}
+
+c10::IValue MetaArgument(const ArgInfo& arg, const c10::IValue& v) {
+  if (v.isTensor()) return MetaLike(v.toTensor());
+  if (v.isTensorList()) {
+    c10::List<at::Tensor> list;
+    for (const at::Tensor& t : v.toTensorVector()) list.push_back(MetaLike(t));
+    return list;
+  }
+  if (arg.kind == ArgKind::kOptTensorList && v.isList()) {
+    c10::List<std::optional<at::Tensor>> list;
+    for (const auto& t : v.toOptionalTensorList()) {
+      std::optional<at::Tensor> o = t;
+      list.push_back(o ? std::optional(MetaLike(*o)) : std::nullopt);
+    }
+    return list;
+  }
+  if (v.isDevice()) return c10::Device(c10::DeviceType::Meta);
+  if (v.isGenerator()) return c10::IValue();
+  return v;
+}
+
+// Runs `op` on Meta arguments; false when PyTorch has no such kernel.
+bool CallMeta(const c10::OperatorHandle& op, Stack* stack) {
+  at::AutoDispatchBelowADInplaceOrView guard;
+  if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::Meta)) return false;
+  try {
+    op.callBoxed(stack);
+  } catch (const c10::NotImplementedError&) {
+    return false;
+  }
+  return true;
+}
+
+void Describe(const Stack& stack, MetaOutputs* out) {
+  auto add = [&](const at::Tensor& t) {
+    OutputTensor o;
+    if (t.defined()) {
+      o.dtype = t.scalar_type();
+      o.sizes = t.sizes().vec();
+      o.strides = t.strides().vec();
+    }
+    out->tensors.push_back(std::move(o));
+  };
+  for (const auto& v : stack) {
+    if (v.isTensorList()) {
+      const auto list = v.toTensorVector();
+      out->per_return.push_back(static_cast<int>(list.size()));
+      for (const auto& t : list) add(t);
+    } else if (v.isTensor() || v.isNone()) {
+      out->per_return.push_back(-1);
+      add(v.isTensor() ? v.toTensor() : at::Tensor());
+    }
+  }
+}
+
+// PyTorch's promotion over tensors and positional Scalars.
+DType CommonDType(const OpInfo& info, const Stack& meta_args) {
+  at::native::ResultTypeState state = {};
+  bool any = false;
+  const auto& schema_args = info.op.schema().arguments();
+  auto add = [&](const at::Tensor& t) {
+    if (!t.defined()) return;
+    state = at::native::update_result_type_state(t, state);
+    any = true;
+  };
+  for (size_t i = 0; i < meta_args.size(); ++i) {
+    const auto& v = meta_args[i];
+    if (info.args[i].out) continue;
+    if (v.isTensor()) {
+      add(v.toTensor());
+    } else if (v.isTensorList()) {
+      for (const auto& t : v.toTensorVector()) add(t);
+    } else if (info.args[i].kind == ArgKind::kNumber && v.isScalar() && !schema_args[i].kwarg_only()) {
+      auto number = at::scalar_tensor(v.toScalar(), at::device(at::kMeta).dtype(v.toScalar().type()));
+      number.unsafeGetTensorImpl()->set_wrapped_number(true);
+      add(number);
+    }
+  }
+  return any ? ToDType(at::native::result_type(state)) : DType::kInvalid;
+}
+
+// A functional schema may have factory options that out= lacks (dtype, layout, device, pin_memory): None for each.
+Stack FunctionalStack(const OpInfo& info, const Stack& meta_args) {
+  c10::IValue out_dtype;  // the result takes the dtype of out=
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    if (info.args[i].out && meta_args[i].isTensor()) {
+      out_dtype = static_cast<int64_t>(meta_args[i].toTensor().scalar_type());
+    }
+  }
+  Stack stack;
+  size_t j = 0;
+  for (const auto& a : info.functional->schema().arguments()) {
+    while (j < info.args.size() && info.args[j].out) ++j;
+    if (j < info.args.size() && info.args[j].name == a.name()) {
+      stack.push_back(meta_args[j++]);
+    } else if (a.name() == "device") {
+      stack.emplace_back(c10::Device(c10::DeviceType::Meta));
+    } else if (a.name() == "dtype") {
+      stack.push_back(out_dtype);
+    } else {
+      stack.emplace_back();
+    }
+  }
+  return stack;
+}
+
+}  // namespace
+
+MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
+  Stack meta_args;
+  for (size_t i = 0; i < args.size(); ++i) meta_args.push_back(MetaArgument(info.args[i], args[i]));
+  MetaOutputs out;
+  out.common = CommonDType(info, meta_args);
+  if (info.form == Form::kMutating && info.functional && info.functional->operator_name() != info.op.operator_name()) {
+    // The mutating overload's own Meta kernel says in PyTorch's words what is wrong with its arguments.
+    Stack stack = meta_args;
+    (void)CallMeta(info.op, &stack);
+  }
+  if (!info.functional) {
+    Stack stack = meta_args;
+    out.known = CallMeta(info.op, &stack);
+    if (out.known && info.num_fresh_returns > 0) Describe(stack, &out);
+    return out;
+  }
+  Stack stack = FunctionalStack(info, meta_args);
+  out.known = CallMeta(*info.functional, &stack);
+  if (out.known) Describe(stack, &out);
+  return out;
+}
+
+bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
+  bool resized = false;
+  size_t k = 0;
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    if (!info.args[i].out) continue;
+    auto prepare = [&](const at::Tensor& out) {
+      if (k >= meta.tensors.size()) return;
+      const OutputTensor& result = meta.tensors[k++];
+      if (result.dtype == c10::ScalarType::Undefined || !out.defined()) return;
+      TORCH_CHECK(out.device().is_privateuseone(), "Expected all tensors to be on the same device, but found at least "
+                  "two devices, tpu:0 and ", out.device(), "! (when checking argument out of ", info.name, ")");
+      TORCH_CHECK(c10::canCast(result.dtype, out.scalar_type()), "result type ", result.dtype,
+                  " can't be cast to the desired output type ", out.scalar_type());
+      if (out.sizes() == c10::IntArrayRef(result.sizes)) return;
+      at::native::resize_output(out, result.sizes);
+      if (out.is_contiguous() && c10::IntArrayRef(result.strides) != out.strides()) {
+        out.as_strided_(result.sizes, result.strides);
+      }
+      resized = true;
+    };
+    if (args[i].isTensorList()) {
+      for (const at::Tensor& t : args[i].toTensorVector()) prepare(t);
+    } else {
+      prepare(args[i].toTensor());
+    }
+  }
+  return resized;
+}
+
+}  // namespace torch_tpu::device

@@ -1,0 +1,85 @@
+// What one ATen overload is to this device: its form, the lowering behind it, and how its arguments are walked.
+#pragma once
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "device/entry.h"
+#include "ops/call.h"
+
+namespace torch_tpu::device {
+
+enum class ArgKind : uint8_t {
+  kTensor,        // Tensor, Tensor?
+  kTensorList,    // Tensor[]
+  kOptTensorList,  // Tensor?[]
+  kNumber,        // Scalar, float, and their optional forms
+  kNumberList,    // Scalar[], float[]
+  kInt,           // int, int?
+  kInts,          // int[], int[]?
+  kBool,
+  kBools,
+  kString,
+  kDType,
+  kGenerator,
+  kIgnored,  // Device, Layout, pin_memory, MemoryFormat: they shape the result, which Meta knows, not the lowering
+};
+
+struct ArgInfo {
+  std::string name;
+  ArgKind kind = ArgKind::kIgnored;
+  bool written = false;        // Tensor(a!)
+  bool out = false;            // an out= argument: written, not read, resized
+  bool static_number = false;
+};
+
+// A _foreach_ overload as a base operator applied to every list element: base argument i is foreach argument
+// `from[i]` (its element when that is a list), or its schema default when -1.
+struct ForeachForm {
+  const ops::LoweringEntry* lowering = nullptr;
+  std::string base_name;
+  std::vector<ArgKind> kinds;  // of the base arguments
+  std::vector<int> from;
+  std::vector<c10::IValue> defaults;
+};
+
+enum class Form : uint8_t { kFunctional, kMutating, kOut };
+
+struct OpInfo {
+  explicit OpInfo(const c10::OperatorHandle& op);
+
+  c10::OperatorHandle op;
+  std::string name;             // "aten::add_.Tensor"
+  std::string functional_name;  // "aten::add.Tensor": what the lowering is named by
+  std::optional<c10::OperatorHandle> functional;
+  Form form = Form::kFunctional;
+  std::vector<ArgInfo> args;
+  std::vector<int> written;       // positions of written arguments, in schema order
+  int num_fresh_returns = 0;      // returns that are new tensors
+  // Return r of the schema: -1 for the next fresh one, otherwise the argument that it aliases.
+  std::vector<int> returns;
+  const ops::LoweringEntry* lowering = nullptr;
+  std::optional<ForeachForm> foreach;
+  bool expands_masks = false;     // index.Tensor and relatives: boolean indices become integer ones first
+  bool moves_indices = false;     // host index tensors are accepted and moved
+
+  EntryTable entries;
+};
+
+// The kind of a schema argument by its type.
+ArgKind KindOf(const c10::Argument& argument);
+
+// The functional overload whose arguments are those of `op` without out= arguments; nullopt when there is none.
+std::optional<c10::OperatorHandle> FindFunctional(const c10::OperatorHandle& op);
+
+// "aten::add.Tensor" or "aten::relu".
+std::string FullName(const c10::OperatorName& name);
+
+}  // namespace torch_tpu::device

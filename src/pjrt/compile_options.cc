@@ -1,0 +1,100 @@
+// CompileOptionsProto written by hand: the few fields that we set do not pay for a protobuf library.
+#include "pjrt/compile_options.h"
+
+#include <bit>
+#include <string_view>
+
+namespace torch_tpu::pjrt {
+namespace {
+
+// Appends fields of one protobuf message to a string.
+class ProtoWriter {
+ public:
+  void Varint(int field, int64_t value) {
+    Raw(static_cast<uint64_t>(field) << 3);
+    Raw(static_cast<uint64_t>(value));
+  }
+  void Bytes(int field, std::string_view bytes) {
+    Raw(static_cast<uint64_t>(field) << 3 | 2);
+    Raw(bytes.size());
+    bytes_ += bytes;
+  }
+  void Double(int field, double value) {
+    Raw(static_cast<uint64_t>(field) << 3 | 1);
+    const auto bits = std::bit_cast<uint64_t>(value);
+    for (int shift = 0; shift < 64; shift += 8) bytes_ += static_cast<char>(bits >> shift & 0xff);
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  void Raw(uint64_t value) {
+    for (; value >= 0x80; value >>= 7) bytes_ += static_cast<char>(value | 0x80);
+    bytes_ += static_cast<char>(value);
+  }
+
+  std::string bytes_;
+};
+
+// OptionOverrideProto: a oneof, so a false or zero value is written too.
+std::string OverrideProto(const OptionValue& value) {
+  ProtoWriter proto;
+  if (const auto* text = std::get_if<std::string>(&value)) proto.Bytes(1, *text);
+  if (const auto* flag = std::get_if<bool>(&value)) proto.Varint(2, *flag);
+  if (const auto* number = std::get_if<int64_t>(&value)) proto.Varint(3, *number);
+  if (const auto* real = std::get_if<double>(&value)) proto.Double(4, *real);
+  return proto.bytes();
+}
+
+// DeviceAssignmentProto: one ComputationDevice a partition, holding the device of each replica.
+std::string DeviceAssignmentProto(const CompileOptions& options) {
+  ProtoWriter proto;
+  proto.Varint(1, options.num_replicas);
+  proto.Varint(2, options.num_partitions);
+  for (int64_t partition = 0; partition < options.num_partitions; ++partition) {
+    ProtoWriter devices;
+    for (int64_t replica = 0; replica < options.num_replicas; ++replica) {
+      devices.Varint(1, options.device_assignment[replica * options.num_partitions + partition]);
+    }
+    proto.Bytes(3, devices.bytes());
+  }
+  return proto.bytes();
+}
+
+}  // namespace
+
+Status CompileOptions::Check() const {
+  if (num_replicas < 1 || num_partitions < 1) {
+    return InvalidArgument("compile options: expected at least one replica and one partition, got " +
+                           std::to_string(num_replicas) + " and " + std::to_string(num_partitions));
+  }
+  const auto assigned = static_cast<int64_t>(device_assignment.size());
+  if (assigned != 0 && (assigned % num_replicas != 0 || assigned / num_replicas != num_partitions)) {
+    return InvalidArgument("compile options: expected a device for each of " +
+                           std::to_string(num_replicas) + " replicas of " +
+                           std::to_string(num_partitions) + " partitions, got " +
+                           std::to_string(assigned) + " devices");
+  }
+  return {};
+}
+
+std::string CompileOptions::Serialize() const {
+  ProtoWriter build;  // ExecutableBuildOptionsProto
+  build.Varint(1, device_ordinal);
+  build.Varint(4, num_replicas);
+  build.Varint(5, num_partitions);
+  if (use_spmd_partitioning) build.Varint(6, 1);
+  if (!device_assignment.empty()) build.Bytes(9, DeviceAssignmentProto(*this));
+  if (use_shardy) build.Varint(19, 1);
+
+  ProtoWriter options;
+  options.Bytes(3, build.bytes());
+  for (const auto& [name, value] : overrides) {
+    ProtoWriter entry;
+    entry.Bytes(1, name);
+    entry.Bytes(2, OverrideProto(value));
+    options.Bytes(7, entry.bytes());
+  }
+  return options.bytes();
+}
+
+}  // namespace torch_tpu::pjrt

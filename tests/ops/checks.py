@@ -1,0 +1,233 @@
+# The checks of one operator case: each runs one form on the device and compares it with CPU.
+"""Every function takes (case, dtype) and raises AssertionError where the device differs."""
+
+import copy
+import itertools
+import warnings
+
+import pytest
+import torch
+from cases import Spec, foreach_overloads, inplace_overload, out_overload
+from support import DEVICE, assert_same, eager_mode, strides_that_matter
+from torch.utils._pytree import tree_leaves, tree_map
+
+
+def _tolerance(case, dtype):
+    tol = case.tol.get(dtype) if isinstance(case.tol, dict) else case.tol
+    return {"rtol": tol[0], "atol": tol[1]} if tol else {}
+
+
+def compare(case, dtype, actual, expected, strides=True):
+    """The one place where device results meet CPU's."""
+    actual, expected = tree_leaves(actual), tree_leaves(expected)
+    assert len(actual) == len(expected), f"{len(actual)} results, CPU gives {len(expected)}"
+    for got, want in zip(actual, expected, strict=True):
+        if not isinstance(want, torch.Tensor):
+            torch.testing.assert_close(got, want, equal_nan=True)
+            continue
+        assert got.dtype == want.dtype, f"dtype {got.dtype}, CPU gives {want.dtype}"
+        assert got.shape == want.shape, f"shape {tuple(got.shape)}, CPU gives {tuple(want.shape)}"
+        if strides and case.strides:
+            mine, theirs = strides_that_matter(got), strides_that_matter(want)
+            assert mine == theirs, f"strides {got.stride()}, CPU gives {want.stride()}"
+        if case.check:
+            case.check(got.cpu(), want)
+        else:
+            assert_same(got, want, **_tolerance(case, dtype))
+
+
+def same_outcome(case, dtype, run, strides=True):
+    """`run(device)` on CPU and on the device: equal results, or errors of one type."""
+    try:
+        expected = run("cpu")
+    except NotImplementedError:
+        raise  # CPU lacks this dtype or form: nothing to compare with, so the case must exclude it
+    except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        with pytest.raises(type(error)) as caught:
+            run(DEVICE)
+        assert type(caught.value) is type(error), f"{caught.value!r}, CPU raises {error!r}"
+        return
+    compare(case, dtype, run(DEVICE), expected, strides)
+
+
+def functional(case, dtype):
+    def run(device):
+        args, kwargs = case.inputs(dtype, device)
+        result = case.call(args, kwargs)
+        return result, args, kwargs
+
+    if case.raises:
+        for device in ("cpu", DEVICE):
+            with pytest.raises(case.raises) as caught:
+                run(device)
+            assert not isinstance(caught.value, NotImplementedError) or (
+                case.raises is NotImplementedError
+            )
+        return
+    expected, args, kwargs = run("cpu")
+    result, seen, seen_kwargs = run(DEVICE)
+    compare(case, dtype, result, expected)
+    keep = [a for a in tree_leaves((args, kwargs)) if isinstance(a, torch.Tensor)]
+    after = [a for a in tree_leaves((seen, seen_kwargs)) if isinstance(a, torch.Tensor)]
+    compare(case, dtype, after, keep)
+
+
+def inplace(case, dtype):
+    op = inplace_overload(case)
+
+    def run(device, strided):
+        args, kwargs = case.inputs(dtype, device)
+        self = args[0]
+        base = torch.zeros([n + 1 for n in reversed(self.shape)], dtype=self.dtype, device=device)
+        if strided:
+            view = base[tuple(slice(0, n) for n in reversed(self.shape))]
+            view = view.permute(*reversed(range(view.dim())))
+            view.copy_(self)
+            args[0] = view
+        out = op(*args, **kwargs)
+        assert out is args[0], "the in-place form must return its argument"
+        return out, base
+
+    same_outcome(case, dtype, lambda device: run(device, False))
+    same_outcome(case, dtype, lambda device: run(device, True))
+
+
+def _scattered(like, device):
+    """A strided view with room around it, and its base."""
+    base = torch.full([2 * n + 1 for n in reversed(like.shape)], 3, dtype=like.dtype, device=device)
+    view = base[tuple(slice(1, None, 2) for _ in like.shape)]
+    return view.permute(*reversed(range(view.dim()))), base
+
+
+def out(case, dtype):
+    op = out_overload(case)
+    names = [a.name for a in op._schema.arguments if a.is_out]
+    args, kwargs = case.inputs(dtype, "cpu")
+    results = [r for r in tree_leaves(case.call(args, kwargs)) if isinstance(r, torch.Tensor)]
+
+    def run(device, make):
+        pairs = [make(r, device) for r in results]
+        args, kwargs = case.inputs(dtype, device)
+        given = dict(zip(names, [p[0] for p in pairs], strict=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # resizing a non-empty out= warns
+            returned = op(*args, **kwargs, **given)
+        for out, pair in zip(tree_leaves(returned), pairs, strict=True):
+            assert out is pair[0], "the out= form must return the tensor that it was given"
+        return pairs
+
+    def plain(shape, dtype=None):
+        def make(r, device):
+            size = r.shape if shape is None else shape
+            return (torch.full(size, 3, dtype=dtype or r.dtype, device=device),)
+
+        return make
+
+    same_outcome(case, dtype, lambda device: run(device, plain(None)))
+    same_outcome(case, dtype, lambda device: run(device, plain((0,))))
+    same_outcome(case, dtype, lambda device: run(device, plain((5, 1, 2))))
+    same_outcome(case, dtype, lambda device: run(device, _scattered))
+    other = torch.int32 if results[0].dtype.is_floating_point else torch.float64
+    same_outcome(case, dtype, lambda device: run(device, plain(None, other)))
+
+
+def foreach(case, dtype):
+    def run(device, op):
+        first, kwargs = case.inputs(dtype, device)
+        second, _ = case.inputs(dtype, device, variant=1)
+        args = [
+            [a, b] if isinstance(a, torch.Tensor) else a for a, b in zip(first, second, strict=True)
+        ]
+        result = op(*args, **kwargs)
+        return args if result is None else (result, args)
+
+    for op in foreach_overloads(case):
+        same_outcome(case, dtype, lambda device, op=op: run(device, op))
+
+
+def _stretch(tensor, swap):
+    """The same values in another layout: transposed, or every second element of a longer one."""
+    if tensor.dim() >= 2 and not swap:
+        order = list(reversed(range(tensor.dim())))
+        return tensor.permute(order).contiguous().permute(order)
+    if tensor.dim() == 0:
+        return torch.stack([tensor * 0 if tensor.dtype != torch.bool else tensor, tensor])[1]
+    shape = list(tensor.shape)
+    shape[-1] = 2 * shape[-1] + 1
+    longer = torch.zeros(shape, dtype=tensor.dtype, device=tensor.device)
+    view = longer[..., 1::2]
+    view.copy_(tensor)
+    return view
+
+
+def strided(case, dtype):
+    fixed = [isinstance(a, Spec) and a.contiguous for a in tree_leaves((case.args, case.kwargs))]
+    swap = dtype != case.dtypes[0]  # the other dtypes see the layouts the other way round
+
+    def run(device):
+        count, places = itertools.count(), iter(fixed)
+
+        def change(arg):
+            keep = next(places)
+            if not isinstance(arg, torch.Tensor) or keep:
+                return arg
+            return _stretch(arg, swap ^ bool(next(count) % 2))
+
+        args, kwargs = tree_map(change, case.inputs(dtype, device))
+        return case.call(args, kwargs)
+
+    same_outcome(case, dtype, run)
+
+
+def edge(case, dtype):
+    longest = max(len(s.shape) for s in case.specs())
+
+    def empty(shape):
+        return (0, *shape[1:]) if shape and len(shape) == longest else shape
+
+    for reshape in (lambda shape: (), empty):
+
+        def run(device, reshape=reshape):
+            args, kwargs = case.inputs(dtype, device, reshape=reshape)
+            return case.call(args, kwargs)
+
+        same_outcome(case, dtype, run)
+
+
+def _gradients(case, dtype, device):
+    args, kwargs = case.inputs(dtype, device)
+    tensors = [a for a in tree_leaves((args, kwargs)) if isinstance(a, torch.Tensor)]
+    leaves = [
+        t.requires_grad_()
+        for t, s in zip(tensors, case.specs(), strict=True)
+        if s.grad and (t.is_floating_point() or t.is_complex())
+    ]
+    results = [r for r in tree_leaves(case.call(args, kwargs)) if isinstance(r, torch.Tensor)]
+    results = [r for r in results if r.requires_grad]
+    gen = torch.Generator().manual_seed(7)
+    seeds = [torch.randn(r.shape, generator=gen).to(r.dtype).to(device) for r in results]
+    if not results or not leaves:
+        return None
+    return list(torch.autograd.grad(results, leaves, seeds, allow_unused=True))
+
+
+def backward(case, dtype):
+    expected = _gradients(case, dtype, "cpu")
+    assert expected is not None, "CPU has no gradient for this case: say backward=False"
+    actual = _gradients(case, dtype, DEVICE)
+    assert [g is None for g in actual] == [g is None for g in expected]
+    pairs = [(a, e) for a, e in zip(actual, expected, strict=True) if e is not None]
+    plain = copy.copy(case)
+    plain.check = None  # it is about results, not about gradients
+    compare(plain, dtype, [a for a, _ in pairs], [e for _, e in pairs], strides=False)
+
+
+def mode(case, dtype, name):
+    args, kwargs = case.inputs(dtype, DEVICE)
+    strict = [t for t in tree_leaves(case.call(args, kwargs)) if isinstance(t, torch.Tensor)]
+    args, kwargs = case.inputs(dtype, DEVICE)
+    with eager_mode(name):
+        other = [t for t in tree_leaves(case.call(args, kwargs)) if isinstance(t, torch.Tensor)]
+    for a, b in zip(other, strict, strict=True):
+        assert a.dtype == b.dtype and a.stride() == b.stride()
+        torch.testing.assert_close(a.cpu(), b.cpu(), rtol=0, atol=0, equal_nan=True)

@@ -1,0 +1,34 @@
+# Running reductions.
+import torch
+from harness import BOOL, COMPLEX, FLOATS, INTS, Case, T, V, cases_to_tests
+
+NAN, INF = float("nan"), float("inf")
+NUMBERS = FLOATS + INTS
+F32 = (torch.float32,)
+
+CASES = [
+    Case("aten::cumsum", T(3, 5), 1, dtypes=NUMBERS + BOOL + COMPLEX),
+    Case("aten::cumsum", T(3, 5), 0, kwargs={"dtype": torch.float64}, name="dtype", dtypes=NUMBERS),
+    Case("aten::cumsum", T(), 0, name="scalar"),
+    Case("aten::cumsum", T(3, 0), 1, name="no elements"),
+    Case("aten::cumsum", T(1000), 0, name="long", tol=(3e-2, 2e-1)),
+    Case("aten::cumsum", V([1.0, INF, -INF, 2.0]), 0, name="infinite", dtypes=F32),
+    Case("aten::cumprod", T(3, 5), -1, dtypes=NUMBERS + COMPLEX, tol={torch.bfloat16: (3e-2, 3e-2)}),
+    Case("aten::cumprod", V([2.0, 0.0, 3.0]), 0, name="zero", dtypes=F32),
+    Case("aten::cummax", T(3, 5, unique=True), 1, dtypes=NUMBERS),
+    Case("aten::cummin", T(3, 5, unique=True), 0, dtypes=NUMBERS),
+    Case("aten::cummax", V([1, 1, 1]), 0, name="ties", dtypes=NUMBERS),
+    Case("aten::cummin", V([2, 1, 2, 1]), 0, name="ties", dtypes=NUMBERS),
+    Case("aten::cummax", V([1.0, NAN, 2.0, NAN, 3.0]), 0, name="nan", dtypes=F32),
+    Case("aten::cummin", V([1.0, NAN, 2.0, NAN, 3.0]), 0, name="nan", dtypes=F32),
+    Case("aten::cummax", V([-INF, -INF, 0.0]), 0, name="infinite", dtypes=F32),
+    Case("aten::cummax", V([False, True, False]), 0, name="bool", dtypes=BOOL),
+    Case("aten::cummax", T(2, 0), 0, name="no elements"),
+    Case("aten::cummax", T(), 0, name="scalar"),
+    Case("aten::cummax", T(700), 0, name="long"),
+    Case("aten::cummin", T(2, 300, dtype=torch.int32), 1, name="long", dtypes=F32),
+    Case("aten::logcumsumexp", T(3, 5), 1),
+    Case("aten::logcumsumexp", T(300), 0, name="long"),
+    Case("aten::logcumsumexp", V([-INF, 1.0, INF, 2.0, NAN]), 0, name="edges", dtypes=F32),
+]
+test_scan = cases_to_tests(CASES)

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# clang-tidy over the torch-free files, with the checks of .clang-tidy: --check (the default) or --fix.
+# Needs a configured build/core or build/release. Files named after the mode: only those.
+source "$(dirname "$0")/lib.sh"
+mode=${1:---check}
+[ $# -gt 0 ] && shift
+for database in "$BUILD/core" "$RELEASE" ""; do
+  [ -f "$database/compile_commands.json" ] && break
+done
+[ -n "$database" ] || die "no compile_commands.json under build/" "make test"
+files=("$@")
+if [ ${#files[@]} = 0 ]; then
+  mapfile -t files < <(find src/base src/pjrt src/shlo src/views src/cache src/ops src/graph -name '*.cc' ! -name '*_test.cc' ! -name '*_benchmark.cc' ! -path '*/fake/*' | sort)
+fi
+arguments=(-p "$database" --quiet)
+[ "$mode" = --fix ] && arguments+=(--fix)
+printf '%s\0' "${files[@]}" |
+  xargs -0 -n 4 -P "${JOBS:-$(nproc)}" "$VENV/bin/clang-tidy" "${arguments[@]}" 2>"$LOGS/tidy-stderr.log"
