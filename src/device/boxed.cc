@@ -17,10 +17,8 @@ Decompositions& MutableDecompositions() {
 }
 
 std::optional<at::Generator> GeneratorOf(const OpInfo& info, Arguments args) {
-  for (size_t i = 0; i < info.args.size(); ++i) {
-    if (info.args[i].kind == ArgKind::kGenerator && args[i].isGenerator()) return args[i].toGenerator();
-  }
-  return std::nullopt;
+  if (info.generator < 0 || !args[info.generator].isGenerator()) return std::nullopt;
+  return args[info.generator].toGenerator();
 }
 
 // Boolean indices become integer ones (their count is read back), host indices move to the device.
@@ -79,10 +77,13 @@ void CheckNoOverlap(const OpInfo& info, Arguments args) {
   }
 }
 
-// nonzero and relatives: the first `count` rows of a padded result.
-at::Tensor TakeRows(const at::Tensor& padded, const ValueRef& count_value) {
-  const at::Tensor count = MakeTensor(count_value, at::kLong, {}, {});
-  return padded.narrow(0, 0, count.item<int64_t>());
+// nonzero and relatives: results become views of the part that counts, which the host has to read first.
+void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at::Tensor>* fresh) {
+  const int64_t count = MakeTensor(count_value, at::kLong, {}, {}).item<int64_t>();
+  for (const auto& padded : entry.padded) {
+    at::Tensor& t = (*fresh)[padded.output];
+    if (t.defined() && t.numel() > 0) t = t.narrow(padded.dim, 0, count);
+  }
 }
 
 void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature, std::vector<ValueRef>& results,
@@ -97,9 +98,7 @@ void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature,
       fresh[slot.index] = MakeTensor(std::move(results[r]), o.dtype, o.sizes, o.strides);
     }
   }
-  if (entry.counted) {
-    for (auto& t : fresh) t = TakeRows(t, results.back());
-  }
+  if (!entry.padded.empty()) TakeCounted(entry, results.back(), &fresh);
   const size_t first = stack->size() - info.args.size();
   if (info.returns.size() == 1 && info.returns[0] < 0 && entry.fresh_per_return[0] < 0) {
     stack->resize(first);
@@ -107,9 +106,11 @@ void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature,
     return;
   }
   c10::SmallVector<c10::IValue, 4> out;
-  size_t next = 0, group = 0;
+  size_t next = 0, group = 0, value = 0;
   for (int target : info.returns) {
-    if (target >= 0) {
+    if (target == OpInfo::kNoTensor) {
+      out.push_back(entry.values[value++]);
+    } else if (target >= 0) {
       out.push_back((*stack)[first + target]);
     } else if (const int n = entry.fresh_per_return[group++]; n < 0) {
       out.push_back(std::move(fresh[next++]));

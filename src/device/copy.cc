@@ -76,7 +76,7 @@ void CopyToDevice(const at::Tensor& dst, const at::Tensor& src) {
   const bool dense = views::DenseOrder(dst.sizes(), dst.strides(), &memory, &order) && dst.storage_offset() == 0 &&
                      static_cast<int64_t>(dst.storage().nbytes()) ==
                          dst.numel() * static_cast<int64_t>(dst.element_size());
-  host = (dense ? host.permute(order) : host).resolve_conj().resolve_neg().contiguous();
+  host = (dense ? host.permute(order) : host).contiguous();
   const graph::TensorType* type = graph::InternType(CheckedDType(dst.scalar_type()), host.sizes().vec());
   ValueRef value = ValueOrThrow(runtime.FromHost(host.const_data_ptr(), type, "aten::copy_"), "copy to device");
   if (dense) {
@@ -105,8 +105,7 @@ void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
   }
   // A host tensor of the same strides takes the bytes as they are; PyTorch's own copy does the rest.
   const bool direct = dst.scalar_type() == from.scalar_type() && dst.sizes() == from.sizes() &&
-                      dst.strides() == from.strides() && dst.is_non_overlapping_and_dense() && !dst.is_conj() &&
-                      !dst.is_neg();
+                      dst.strides() == from.strides() && dst.is_non_overlapping_and_dense();
   at::Tensor host = direct ? dst
                            : at::empty_strided(from.sizes(), from.strides(), from.options().device(at::kCPU));
   const ValueRef value = HandleOf(from).Get();

@@ -124,7 +124,7 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
     if (call.trace) {
       spec->num_seeds += call.trace->num_seeds;
       spec->captured.insert(spec->captured.end(), call.trace->captured.begin(), call.trace->captured.end());
-    } else if (call.lowering->options.random) {
+    } else if (call.random) {
       ++spec->num_seeds;
     }
     for (const auto& o : call.outputs) {

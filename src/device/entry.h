@@ -1,6 +1,7 @@
 // What is remembered per signature: output tensors to make, where results go, and the program.
 #pragma once
 
+#include <ATen/core/ivalue.h>
 #include <c10/core/ScalarType.h>
 
 #include <atomic>
@@ -32,7 +33,13 @@ struct Entry {
   std::vector<OutputTensor> fresh;  // per fresh return, lists flattened
   std::vector<int> fresh_per_return;  // -1: a tensor; n: a list of n
   std::vector<ResultSlot> slots;
-  bool counted = false;
+  std::vector<c10::IValue> values;  // returns that are no tensors, in order
+  // Fresh outputs that are as long as they can become along a dim; the last result says how much of it counts.
+  struct Padded {
+    int output = 0;
+    int64_t dim = 0;
+  };
+  std::vector<Padded> padded;
 
   // Compiles at the first call; later calls give the same program. Raises on failure (and tries again next time).
   const graph::Program& ProgramOrThrow(graph::Runtime& runtime);

@@ -6,6 +6,7 @@
 #include "device/decompose.h"
 #include "device/engine.h"
 #include "device/errors.h"
+#include "ops/index_padded.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -284,6 +285,14 @@ size_t ForeachSize(const OpInfo& info, const SpecBuilder& specs) {
   return 0;
 }
 
+// A random lowering draws nothing when the number that it scales with (a dropout probability) is zero.
+bool IsRandom(const OpInfo& info, const SpecBuilder& specs) {
+  const auto& options = info.lowering->options;
+  if (!options.random || options.zero_draws_nothing < 0) return options.random;
+  const auto* number = std::get_if<graph::NumberSpec>(&specs.arg(options.zero_draws_nothing).v);
+  return number == nullptr || !number->constant || *number->constant != 0.0;
+}
+
 void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& planner, DType common,
                   graph::CallSpec* spec) {
   const auto& form = *info.foreach;
@@ -297,6 +306,7 @@ void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& p
                                            : Element(specs.arg(form.from[b]), form.kinds[b], i));
     }
     call.outputs = planner.Plan(static_cast<int>(i));
+    call.random = form.lowering->options.random;
     spec->calls.push_back(std::move(call));
   }
 }
@@ -321,12 +331,13 @@ std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& 
     if (!meta.known) meta = std::move(traced);
   }
   if (!meta.known && info.lowering != nullptr && info.lowering->options.shape != nullptr) {
-    meta = RunShapeFunction(info, signature, [&](int i) { return specs.arg(i); });
+    meta = RunShapeFunction(info, signature, [&](int i) -> const graph::ArgSpec& { return specs.arg(i); });
   }
   TORCH_CHECK_NOT_IMPLEMENTED(meta.known || info.num_fresh_returns == 0, info.name,
                               ": PyTorch has no Meta kernel for it and the lowering declares no shapes");
   entry->fresh.assign(meta.tensors.begin(), meta.tensors.end());
   entry->fresh_per_return = meta.per_return;
+  entry->values = meta.values;
   OutputPlanner planner(info, signature, specs, meta, entry.get());
   if (info.foreach) {
     BuildForeach(info, specs, planner, meta.common, spec.get());
@@ -339,10 +350,13 @@ std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& 
       if (!info.args[i].out) call.args.push_back(specs.arg(static_cast<int>(i)));
     }
     call.outputs = planner.Plan(-1);
-    if (info.lowering != nullptr && info.lowering->options.counted) {
-      entry->counted = true;
-      call.outputs.push_back(FreshOutput({DType::kS64, {}}, {}));
+    call.random = info.lowering != nullptr && IsRandom(info, specs);
+    for (const auto& padded : ops::PaddedOutputs(info.functional_name)) {
+      const int at = padded.dim_argument;
+      const bool named = at >= 0 && args[at].isInt();
+      entry->padded.push_back({padded.output, named ? args[at].toInt() : 0});
     }
+    if (!entry->padded.empty()) call.outputs.push_back(FreshOutput({DType::kS64, {}}, {}));
     spec->calls.push_back(std::move(call));
   }
   FinishSpec(spec.get(), signature);

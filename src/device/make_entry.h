@@ -19,6 +19,7 @@ void WriteSignature(const OpInfo& info, Arguments args, Signature* signature);
 struct MetaOutputs {
   std::vector<OutputTensor> tensors;
   std::vector<int> per_return;
+  std::vector<c10::IValue> values;  // returns that are no tensors
   DType common = DType::kInvalid;
   bool known = false;  // false: no Meta kernel
 };

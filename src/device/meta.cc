@@ -71,6 +71,8 @@ void Describe(const Stack& stack, MetaOutputs* out) {
     } else if (v.isTensor() || v.isNone()) {
       out->per_return.push_back(-1);
       add(v.isTensor() ? v.toTensor() : at::Tensor());
+    } else {
+      out->values.push_back(v);
     }
   }
 }
@@ -133,6 +135,8 @@ MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
   for (size_t i = 0; i < args.size(); ++i) meta_args.push_back(MetaArgument(info.args[i], args[i]));
   MetaOutputs out;
   out.common = CommonDType(info, meta_args);
+  // A lowering that brings its own shape function knows better than a Meta kernel that refuses or guesses.
+  if (info.lowering != nullptr && info.lowering->options.shape != nullptr) return out;
   if (info.form == Form::kMutating && info.functional && info.functional->operator_name() != info.op.operator_name()) {
     // The mutating overload's own Meta kernel says in PyTorch's words what is wrong with its arguments.
     Stack stack = meta_args;

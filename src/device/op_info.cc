@@ -219,6 +219,7 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
     if (info.out) form = Form::kOut;
     if (info.written && !info.out && form == Form::kFunctional) form = Form::kMutating;
     if (info.written) written.push_back(static_cast<int>(i));
+    if (info.kind == ArgKind::kGenerator) generator = static_cast<int>(i);
     args.push_back(std::move(info));
   }
   if (StatisticsWriters().count(schema.name()) > 0 && form == Form::kFunctional) {
@@ -236,8 +237,10 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
         if (info != nullptr && info->beforeSets() == r.alias_info()->beforeSets()) target = static_cast<int>(i);
       }
     }
+    const auto kind = r.type()->kind();
+    if (target < 0 && kind != TypeKind::TensorType && kind != TypeKind::ListType) target = kNoTensor;
     returns.push_back(target);
-    num_fresh_returns += target < 0;
+    num_fresh_returns += target == -1;
   }
 }
 

@@ -63,10 +63,13 @@ struct OpInfo {
   std::vector<ArgInfo> args;
   std::vector<int> written;       // positions of written arguments, in schema order
   int num_fresh_returns = 0;      // returns that are new tensors
-  // Return r of the schema: -1 for the next fresh one, otherwise the argument that it aliases.
+  // Return r of the schema: -1 for the next fresh tensor (or list), kNoTensor for a number, otherwise the argument that
+  // it aliases.
+  static constexpr int kNoTensor = -2;
   std::vector<int> returns;
   const ops::LoweringEntry* lowering = nullptr;
   std::optional<ForeachForm> foreach;
+  int generator = -1;             // position of the Generator argument
   bool expands_masks = false;     // index.Tensor and relatives: boolean indices become integer ones first
   bool moves_indices = false;     // host index tensors are accepted and moved
 

@@ -106,7 +106,24 @@ bool is_set_to(const at::Tensor& self, const at::Tensor& other) {
          self.strides() == other.strides();
 }
 
-at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool /*non_blocking*/) {
+// Lazy conjugation and negation are flags on a view; a copy makes them real on the side that has them.
+at::Tensor ResolveFlags(const at::Tensor& src, bool conj, bool neg) {
+  at::Tensor t = src;
+  if (t.is_conj()) t = t.conj();
+  if (t.is_neg()) t = t._neg_view();
+  if (src.is_conj() != conj) t = at::conj_physical(t);
+  if (src.is_neg() != neg) t = at::neg(t);
+  return t;
+}
+
+at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blocking) {
+  if (self.is_conj() || self.is_neg() || dst.is_conj() || dst.is_neg()) {
+    at::Tensor plain = dst;
+    if (plain.is_conj()) plain = plain.conj();
+    if (plain.is_neg()) plain = plain._neg_view();
+    copy_from(ResolveFlags(self, dst.is_conj(), dst.is_neg()), plain, non_blocking);
+    return dst;
+  }
   if (dst.device().is_privateuseone()) {
     at::assert_no_internal_overlap(dst);
     self.device().is_privateuseone() ? CopyOnDevice(dst, self) : CopyToDevice(dst, self);

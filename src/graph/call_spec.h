@@ -71,6 +71,7 @@ struct SubCall {
   std::vector<ArgSpec> args;
   std::vector<OutputSpec> outputs;
   DType common = DType::kInvalid;
+  bool random = false;  // takes the next seed operand
 };
 
 struct CallSpec {

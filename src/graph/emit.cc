@@ -146,7 +146,7 @@ struct Emitter {
       Store(sub, RunTrace(*sub.trace, call), out);
       return;
     }
-    if (sub.lowering->options.random) call.rng = operands[spec.seed_operand + next_seed++];
+    if (sub.random) call.rng = operands[spec.seed_operand + next_seed++];
     auto results = ops::RunLowering(*sub.lowering, call);
     if (!results.ok()) throw shlo::BuildError(results.status().message());
     for (ops::Check& check : call.checks) checks->push_back(std::move(check));

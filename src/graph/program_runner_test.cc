@@ -33,8 +33,8 @@ const pjrt::Client& TestClient() {
   return *client;
 }
 
-// As Runtime compiles for CPU plugins: with fusion emitters off maximum and clamp lose NaN unless the second is given.
-// Newer plugins do not know the first any more.
+// As Runtime compiles for CPU plugins: with fusion emitters off maximum and clamp lose NaN unless
+// the second is given. Newer plugins do not know the first any more.
 Result<std::unique_ptr<pjrt::LoadedExecutable>> Compile(const std::string& text) {
   pjrt::CompileOptions options;
   if (TestClient().platform_name() == "cpu") {
@@ -52,20 +52,33 @@ Result<std::unique_ptr<pjrt::LoadedExecutable>> Compile(const std::string& text)
 template <typename F>
 void WithElement(DType dtype, F f) {
   switch (dtype) {
-    case DType::kPred: return f(bool{});
-    case DType::kS8: return f(int8_t{});
-    case DType::kS16: return f(int16_t{});
-    case DType::kS32: return f(int32_t{});
-    case DType::kS64: return f(int64_t{});
-    case DType::kU8: return f(uint8_t{});
-    case DType::kU16: return f(uint16_t{});
-    case DType::kU32: return f(uint32_t{});
-    case DType::kU64: return f(uint64_t{});
+    case DType::kPred:
+      return f(bool{});
+    case DType::kS8:
+      return f(int8_t{});
+    case DType::kS16:
+      return f(int16_t{});
+    case DType::kS32:
+      return f(int32_t{});
+    case DType::kS64:
+      return f(int64_t{});
+    case DType::kU8:
+      return f(uint8_t{});
+    case DType::kU16:
+      return f(uint16_t{});
+    case DType::kU32:
+      return f(uint32_t{});
+    case DType::kU64:
+      return f(uint64_t{});
     case DType::kF32:
-    case DType::kC64: return f(float{});
+    case DType::kC64:
+      return f(float{});
     case DType::kF64:
-    case DType::kC128: return f(double{});
-    default: throw std::runtime_error("convert " + std::string(DTypeName(dtype)) + " to f32 inside the program");
+    case DType::kC128:
+      return f(double{});
+    default:
+      throw std::runtime_error("convert " + std::string(DTypeName(dtype)) +
+                               " to f32 inside the program");
   }
 }
 
@@ -98,7 +111,8 @@ TestTensor Fetch(PJRT_Buffer* raw, const std::string& text) {
   TestTensor out{{Take(buffer.dtype(), text), Take(buffer.dims(), text)}, {}};
   std::vector<char> bytes(NumElements(out.type.dims) * DTypeSize(out.type.dtype));
   bytes.reserve(1);
-  Require(Take(buffer.ToHost(bytes.data(), static_cast<int64_t>(bytes.size())), text).Await(), text);
+  Require(Take(buffer.ToHost(bytes.data(), static_cast<int64_t>(bytes.size())), text).Await(),
+          text);
   out.values = Decode(bytes, out.type.dtype);
   return out;
 }
@@ -109,7 +123,8 @@ TestTensor Vector(std::vector<double> values) {
   return {{DType::kF32, {static_cast<int64_t>(values.size())}}, std::move(values)};
 }
 
-std::vector<TestTensor> RunProgram(const std::vector<TestTensor>& inputs, const TestProgram& program) {
+std::vector<TestTensor> RunProgram(const std::vector<TestTensor>& inputs,
+                                   const TestProgram& program) {
   shlo::Builder b;
   std::vector<shlo::Value> arguments;
   for (const TestTensor& t : inputs) arguments.push_back(b.Argument(t.type));
@@ -119,7 +134,8 @@ std::vector<TestTensor> RunProgram(const std::vector<TestTensor>& inputs, const 
   std::vector<PJRT_Buffer*> raw;
   for (const TestTensor& t : inputs) {
     std::vector<char> bytes = Encode(t);
-    buffers.push_back(Take(TestClient().BufferFromHost(bytes.data(), t.type.dtype, t.type.dims), text));
+    buffers.push_back(
+        Take(TestClient().BufferFromHost(bytes.data(), t.type.dtype, t.type.dims), text));
     raw.push_back(buffers.back().raw());
   }
   std::vector<PJRT_Buffer*> outputs(executable->num_outputs());
@@ -129,16 +145,17 @@ std::vector<TestTensor> RunProgram(const std::vector<TestTensor>& inputs, const 
   return results;
 }
 
-std::vector<double> RunOne(const std::vector<TestTensor>& inputs,
-                           const std::function<shlo::Value(shlo::Builder& b, std::span<const shlo::Value>)>& program) {
+std::vector<double> RunOne(
+    const std::vector<TestTensor>& inputs,
+    const std::function<shlo::Value(shlo::Builder& b, std::span<const shlo::Value>)>& program) {
   auto results = RunProgram(inputs, [&](shlo::Builder& b, std::span<const shlo::Value> a) {
     return std::vector<shlo::Value>{program(b, a)};
   });
   return results.at(0).values;
 }
 
-void ExpectValues(const std::vector<double>& got, const std::vector<double>& expected, double tolerance,
-                  const std::string& what) {
+void ExpectValues(const std::vector<double>& got, const std::vector<double>& expected,
+                  double tolerance, const std::string& what) {
   ASSERT_EQ(got.size(), expected.size()) << what;
   for (size_t i = 0; i < got.size(); ++i) {
     if (std::isnan(expected[i])) {
@@ -146,7 +163,8 @@ void ExpectValues(const std::vector<double>& got, const std::vector<double>& exp
     } else if (std::isinf(expected[i]) || tolerance == 0) {
       EXPECT_EQ(got[i], expected[i]) << what << " at " << i;
     } else {
-      EXPECT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i]))) << what << " at " << i;
+      EXPECT_NEAR(got[i], expected[i], tolerance * std::max(1.0, std::fabs(expected[i])))
+          << what << " at " << i;
     }
   }
 }

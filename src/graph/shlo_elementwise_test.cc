@@ -39,28 +39,29 @@ void CheckUnary(const std::vector<UnaryCase>& cases, const std::vector<double>& 
 }
 
 TEST(ShloElementwiseTest, UnaryFloatOps) {
-  CheckUnary({{"abs", shlo::abs, std::fabs},
-              {"cbrt", shlo::cbrt, std::cbrt},
-              {"ceil", shlo::ceil, std::ceil},
-              {"cosine", shlo::cosine, std::cos},
-              {"exponential", shlo::exponential, std::exp},
-              {"exponential_minus_one", shlo::exponential_minus_one, std::expm1},
-              {"floor", shlo::floor, std::floor},
-              {"logistic", shlo::logistic, [](double x) { return 1 / (1 + std::exp(-x)); }},
-              {"negate", shlo::negate, [](double x) { return -x; }},
-              {"round_nearest_afz", shlo::round_nearest_afz, std::round},
-              {"round_nearest_even", shlo::round_nearest_even, std::nearbyint},
-              {"sign", shlo::sign, [](double x) { return std::isnan(x) ? x : double((x > 0) - (x < 0)); }},
-              {"sine", shlo::sine, std::sin},
-              {"tan", shlo::tan, std::tan},
-              {"tanh", shlo::tanh, std::tanh},
-              {"asinh", shlo::asinh, std::asinh},
-              {"atan", shlo::atan, std::atan},
-              {"cosh", shlo::cosh, std::cosh},
-              {"erf", shlo::erf, std::erf},
-              {"erfc", shlo::erfc, std::erfc},
-              {"sinh", shlo::sinh, std::sinh}},
-             {-2.5, -1.5, -0.5, 0, 0.3, 0.5, 2, kNan});
+  CheckUnary(
+      {{"abs", shlo::abs, std::fabs},
+       {"cbrt", shlo::cbrt, std::cbrt},
+       {"ceil", shlo::ceil, std::ceil},
+       {"cosine", shlo::cosine, std::cos},
+       {"exponential", shlo::exponential, std::exp},
+       {"exponential_minus_one", shlo::exponential_minus_one, std::expm1},
+       {"floor", shlo::floor, std::floor},
+       {"logistic", shlo::logistic, [](double x) { return 1 / (1 + std::exp(-x)); }},
+       {"negate", shlo::negate, [](double x) { return -x; }},
+       {"round_nearest_afz", shlo::round_nearest_afz, std::round},
+       {"round_nearest_even", shlo::round_nearest_even, std::nearbyint},
+       {"sign", shlo::sign, [](double x) { return std::isnan(x) ? x : double((x > 0) - (x < 0)); }},
+       {"sine", shlo::sine, std::sin},
+       {"tan", shlo::tan, std::tan},
+       {"tanh", shlo::tanh, std::tanh},
+       {"asinh", shlo::asinh, std::asinh},
+       {"atan", shlo::atan, std::atan},
+       {"cosh", shlo::cosh, std::cosh},
+       {"erf", shlo::erf, std::erf},
+       {"erfc", shlo::erfc, std::erfc},
+       {"sinh", shlo::sinh, std::sinh}},
+      {-2.5, -1.5, -0.5, 0, 0.3, 0.5, 2, kNan});
 }
 
 TEST(ShloElementwiseTest, UnaryFloatOpsOnPartOfTheLine) {
@@ -70,7 +71,9 @@ TEST(ShloElementwiseTest, UnaryFloatOpsOnPartOfTheLine) {
               {"sqrt", shlo::sqrt, std::sqrt},
               {"lgamma", shlo::lgamma, std::lgamma}},
              {0.25, 1, 3.5, kInf, kNan});
-  CheckUnary({{"acos", shlo::acos, std::acos}, {"asin", shlo::asin, std::asin}, {"atanh", shlo::atanh, std::atanh}},
+  CheckUnary({{"acos", shlo::acos, std::acos},
+              {"asin", shlo::asin, std::asin},
+              {"atanh", shlo::atanh, std::atanh}},
              {-0.9, 0, 0.5, kNan});
   CheckUnary({{"acosh", shlo::acosh, std::acosh}}, {1, 1.5, 10, kNan});
 }
@@ -78,16 +81,21 @@ TEST(ShloElementwiseTest, UnaryFloatOpsOnPartOfTheLine) {
 TEST(ShloElementwiseTest, SpecialFunctionsAtKnownPoints) {
   auto results = RunProgram({Vector({1, 2}), Vector({0.5, 0.25})}, [](Builder& b, Args a) {
     Value one = shlo::full_like(a[0], 1);
-    return std::vector<Value>{shlo::digamma(a[0]),  shlo::erf_inv(a[1]),         shlo::bessel_i1e(a[0]),
-                              shlo::zeta(a[0] + 1.0, one), shlo::polygamma(one, a[0]),
-                              shlo::next_after(a[0], shlo::scalar(b, 3.0, DType::kF32) + (a[0] * 0.0))};
+    return std::vector<Value>{
+        shlo::digamma(a[0]),
+        shlo::erf_inv(a[1]),
+        shlo::bessel_i1e(a[0]),
+        shlo::zeta(a[0] + 1.0, one),
+        shlo::polygamma(one, a[0]),
+        shlo::next_after(a[0], shlo::scalar(b, 3.0, DType::kF32) + (a[0] * 0.0))};
   });
   ExpectValues(results[0].values, {-0.5772156649, 0.4227843351}, 1e-5, "digamma");
   ExpectValues(results[1].values, {0.4769362762, 0.2253120550}, 1e-5, "erf_inv");
   ExpectValues(results[2].values, {0.2079104154, 0.2152692893}, 1e-5, "bessel_i1e");
   ExpectValues(results[3].values, {1.6449340668, 1.2020569032}, 1e-5, "zeta");
   ExpectValues(results[4].values, {1.6449340668, 0.6449340668}, 1e-5, "polygamma");
-  ExpectValues(results[5].values, {std::nextafter(1.0f, 3.0f), std::nextafter(2.0f, 3.0f)}, 0, "next_after");
+  ExpectValues(results[5].values, {std::nextafter(1.0f, 3.0f), std::nextafter(2.0f, 3.0f)}, 0,
+               "next_after");
 }
 
 TEST(ShloElementwiseTest, Predicates) {
@@ -104,14 +112,20 @@ TEST(ShloElementwiseTest, Predicates) {
 
 TEST(ShloElementwiseTest, BinaryFloatOps) {
   auto results = RunProgram({Vector({7, -7, 2}), Vector({2, 2, 0.5})}, [](Builder&, Args a) {
-    return std::vector<Value>{a[0] + a[1], a[0] - a[1], a[0] * a[1], a[0] / a[1], shlo::atan2(a[0], a[1]),
-                              shlo::power(a[0], a[1]), shlo::remainder(a[0], a[1])};
+    return std::vector<Value>{a[0] + a[1],
+                              a[0] - a[1],
+                              a[0] * a[1],
+                              a[0] / a[1],
+                              shlo::atan2(a[0], a[1]),
+                              shlo::power(a[0], a[1]),
+                              shlo::remainder(a[0], a[1])};
   });
   ExpectValues(results[0].values, {9, -5, 2.5}, 0, "add");
   ExpectValues(results[1].values, {5, -9, 1.5}, 0, "subtract");
   ExpectValues(results[2].values, {14, -14, 1}, 0, "multiply");
   ExpectValues(results[3].values, {3.5, -3.5, 4}, 0, "divide");
-  ExpectValues(results[4].values, {std::atan2(7, 2), std::atan2(-7, 2), std::atan2(2, 0.5)}, 1e-6, "atan2");
+  ExpectValues(results[4].values, {std::atan2(7, 2), std::atan2(-7, 2), std::atan2(2, 0.5)}, 1e-6,
+               "atan2");
   ExpectValues(results[5].values, {49, 49, std::sqrt(2)}, 1e-6, "power");
   ExpectValues(results[6].values, {1, -1, 0}, 0, "remainder has the dividend's sign");
 }
@@ -172,13 +186,15 @@ TEST(ShloElementwiseTest, ComplexNumbers) {
 
 TEST(ShloElementwiseTest, ComplexNanIsNan) {
   TestTensor z{{DType::kC64, {3}}, {kNan, 0, 0, kNan, 1, 1}};
-  ExpectValues(RunOne({z}, [](Builder&, Args a) { return shlo::is_nan(a[0]); }), {1, 1, 0}, 0, "is_nan");
+  ExpectValues(RunOne({z}, [](Builder&, Args a) { return shlo::is_nan(a[0]); }), {1, 1, 0}, 0,
+               "is_nan");
 }
 
 TEST(ShloElementwiseTest, Conversions) {
   auto results = RunProgram({Vector({kNan, -2.7, 0, 0.4})}, [](Builder&, Args a) {
     Value zero_nan = shlo::where(shlo::is_nan(a[0]), 0.0, a[0]);
-    std::vector<Value> out = {shlo::convert(a[0], DType::kPred), shlo::convert(zero_nan, DType::kS32)};
+    std::vector<Value> out = {shlo::convert(a[0], DType::kPred),
+                              shlo::convert(zero_nan, DType::kS32)};
     for (DType d : {DType::kF16, DType::kBF16, DType::kF8E4M3FN, DType::kF8E5M2, DType::kF8E4M3FNUZ,
                     DType::kF8E5M2FNUZ}) {
       out.push_back(shlo::convert(shlo::convert(a[0], d), DType::kF32));
@@ -196,7 +212,8 @@ TEST(ShloElementwiseTest, Conversions) {
   ExpectValues(results[6].values, {kNan, -2.75, 0, 0.40625}, 0, "f8E4M3FNUZ");
   ExpectValues(results[7].values, {kNan, -2.5, 0, 0.375}, 0, "f8E5M2FNUZ");
   ExpectValues(results[8].values, {1, 1, 0, 1}, 0, "bool to float");
-  ExpectValues(results[9].values, {kNan, 0, -2.700000047683716, 0, 0, 0, 0.4000000059604645, 0}, 0, "to complex");
+  ExpectValues(results[9].values, {kNan, 0, -2.700000047683716, 0, 0, 0, 0.4000000059604645, 0}, 0,
+               "to complex");
 }
 
 TEST(ShloElementwiseTest, BitsAndPrecision) {
@@ -218,9 +235,8 @@ TEST(ShloElementwiseTest, CompareSelectClamp) {
     Value one = shlo::scalar(b, 1.5, DType::kF32), two = shlo::scalar(b, 2.5, DType::kF32);
     return std::vector<Value>{a[0] == a[1],
                               a[0] != a[1],
-                              a[0] < a[1],
-                              a[0] <= a[1],
-                              a[0] > a[1],
+                              a[0]<a[1], a[0] <= a[1], a[0]>
+                                  a[1],
                               a[0] >= a[1],
                               shlo::compare(a[0], a[1], shlo::Direction::kGt, true),
                               shlo::where(a[0] < a[1], a[0], a[1]),
@@ -239,9 +255,11 @@ TEST(ShloElementwiseTest, CompareSelectClamp) {
   ExpectValues(results[9].values, {0, 1, 1}, 0, "!");
 }
 
-// PyTorch keeps a NaN from either side, and so must scalars, short and long vectors of every float type.
+// PyTorch keeps a NaN from either side, and so must scalars, short and long vectors of every float
+// type.
 TEST(ShloElementwiseTest, MaxAndMinKeepNan) {
-  const std::vector<DType> types = {DType::kF32, DType::kF64, DType::kF16, DType::kBF16, DType::kF8E5M2};
+  const std::vector<DType> types = {DType::kF32, DType::kF64, DType::kF16, DType::kBF16,
+                                    DType::kF8E5M2};
   for (int64_t n : {1, 3, 37}) {
     std::vector<double> x(n, 1), y(n, 2), expected(n, kNan);
     for (int64_t i = 0; i < n; ++i) (i % 2 == 0 ? x : y)[i] = kNan;
@@ -256,7 +274,8 @@ TEST(ShloElementwiseTest, MaxAndMinKeepNan) {
       return out;
     });
     for (size_t i = 0; i < results.size(); ++i) {
-      ExpectValues(results[i].values, expected, 0, std::string(DTypeName(types[i / 4])) + " " + std::to_string(i % 4));
+      ExpectValues(results[i].values, expected, 0,
+                   std::string(DTypeName(types[i / 4])) + " " + std::to_string(i % 4));
     }
   }
 }
@@ -265,8 +284,13 @@ TEST(ShloElementwiseTest, BoolMaxIsOrAndUnsignedOrderIsUnsigned) {
   TestTensor p{{DType::kPred, {2}}, {0, 1}}, q{{DType::kPred, {2}}, {0, 0}};
   TestTensor u{{DType::kU8, {2}}, {200, 3}}, w{{DType::kU8, {2}}, {100, 4}};
   auto results = RunProgram({p, q, u, w}, [](Builder&, Args a) {
-    return std::vector<Value>{shlo::max(a[0], a[1]), shlo::min(a[0], a[1]), shlo::max(a[2], a[3]), a[2] < a[3],
-                              a[2] + a[3], a[0] < a[1], shlo::convert(a[0] + a[0], DType::kS32)};
+    return std::vector<Value>{shlo::max(a[0], a[1]),
+                              shlo::min(a[0], a[1]),
+                              shlo::max(a[2], a[3]),
+                              a[2] < a[3],
+                              a[2] + a[3],
+                              a[0] < a[1],
+                              shlo::convert(a[0] + a[0], DType::kS32)};
   });
   ExpectValues(results[0].values, {0, 1}, 0, "max of bool");
   ExpectValues(results[1].values, {0, 0}, 0, "min of bool");

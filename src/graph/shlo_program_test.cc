@@ -1,4 +1,5 @@
-// Ops with structure (shapes, regions, products, indices) compile on the plugin and compute what their names say.
+// Ops with structure (shapes, regions, products, indices) compile on the plugin and compute what
+// their names say.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -26,25 +27,30 @@ TestTensor Counting(Dims dims, double first = 0) {
   return {{DType::kF32, std::move(dims)}, std::move(values)};
 }
 
-TestTensor Integers(Dims dims, std::vector<double> values) { return {{DType::kS32, std::move(dims)}, std::move(values)}; }
+TestTensor Integers(Dims dims, std::vector<double> values) {
+  return {{DType::kS32, std::move(dims)}, std::move(values)};
+}
 
-// --- constants -------------------------------------------------------------------------------------------------------
+// --- constants ----------------------------------------------------------------------------------
 
 TEST(ShloConstantTest, EveryTypePrintsAndReadsBack) {
   auto results = RunProgram({}, [](Builder& b, Args) {
     std::vector<Value> out;
-    for (DType d : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64, DType::kF8E4M3FN, DType::kF8E5M2,
-                    DType::kF8E4M3FNUZ, DType::kF8E5M2FNUZ}) {
-      for (double v : {1.5, -0.0, 1e-3, kNan, 240.0}) out.push_back(shlo::convert(shlo::scalar(b, v, d), DType::kF64));
+    for (DType d : {DType::kF16, DType::kBF16, DType::kF32, DType::kF64, DType::kF8E4M3FN,
+                    DType::kF8E5M2, DType::kF8E4M3FNUZ, DType::kF8E5M2FNUZ}) {
+      for (double v : {1.5, -0.0, 1e-3, kNan, 240.0})
+        out.push_back(shlo::convert(shlo::scalar(b, v, d), DType::kF64));
     }
     return out;
   });
-  const double kThousandths[] = {0.0010004043579101562, 0.00099945068359375, 0.0010000000474974513, 0.001, 0.001953125,
-                                 0.0009765625, 0.0009765625, 0.0009765625};
+  const double kThousandths[] = {
+      0.0010004043579101562, 0.00099945068359375, 0.0010000000474974513, 0.001,
+      0.001953125,           0.0009765625,        0.0009765625,          0.0009765625};
   for (int d = 0; d < 8; ++d) {
     EXPECT_EQ(results[5 * d].values[0], 1.5) << d;
     EXPECT_EQ(results[5 * d + 1].values[0], 0) << d;
-    EXPECT_TRUE(std::signbit(results[5 * d + 1].values[0]) || d >= 6) << d;  // the FNUZ types have no -0
+    EXPECT_TRUE(std::signbit(results[5 * d + 1].values[0]) || d >= 6)
+        << d;  // the FNUZ types have no -0
     EXPECT_EQ(results[5 * d + 2].values[0], kThousandths[d]) << d;
     EXPECT_TRUE(std::isnan(results[5 * d + 3].values[0])) << d;
   }
@@ -53,29 +59,36 @@ TEST(ShloConstantTest, EveryTypePrintsAndReadsBack) {
 }
 
 TEST(ShloConstantTest, LimitsOfEveryType) {
-  const std::vector<DType> types = {DType::kPred, DType::kS8,  DType::kS16, DType::kS32, DType::kU8,
-                                    DType::kU16,  DType::kU32, DType::kF16, DType::kBF16, DType::kF32, DType::kF64};
+  const std::vector<DType> types = {DType::kPred, DType::kS8,  DType::kS16, DType::kS32,
+                                    DType::kU8,   DType::kU16, DType::kU32, DType::kF16,
+                                    DType::kBF16, DType::kF32, DType::kF64};
   auto results = RunProgram({}, [&](Builder& b, Args) {
     std::vector<Value> out;
     for (DType d : types) {
       out.push_back(shlo::convert(shlo::max_value(b, d), DType::kF64));
       out.push_back(shlo::convert(shlo::min_value(b, d), DType::kF64));
     }
-    out.push_back(shlo::max_value(b, DType::kU64) == shlo::scalar(b, 18446744073709551615.0 - 2048, DType::kU64));
-    out.push_back(shlo::convert(shlo::max_value(b, DType::kS64) + shlo::scalar(b, int64_t{1}, DType::kS64), DType::kF64));
+    out.push_back(shlo::max_value(b, DType::kU64) ==
+                  shlo::scalar(b, 18446744073709551615.0 - 2048, DType::kU64));
+    out.push_back(shlo::convert(
+        shlo::max_value(b, DType::kS64) + shlo::scalar(b, int64_t{1}, DType::kS64), DType::kF64));
     out.push_back(shlo::max_value(b, DType::kU64) + shlo::scalar(b, int64_t{2}, DType::kU64));
     return out;
   });
-  const double kExpected[] = {1,     0, 127,        -128, 32767, -32768, 2147483647, -2147483648.0, 255,  0,   65535,
-                              0,     4294967295.0, 0,    kInf,  -kInf,  kInf,       -kInf,         kInf, -kInf, kInf, -kInf};
-  for (size_t i = 0; i < std::size(kExpected); ++i) EXPECT_EQ(results[i].values[0], kExpected[i]) << i;
+  const double kExpected[] = {
+      1,    0,     127,   -128,  32767,        -32768, 2147483647, -2147483648.0,
+      255,  0,     65535, 0,     4294967295.0, 0,      kInf,       -kInf,
+      kInf, -kInf, kInf,  -kInf, kInf,         -kInf};
+  for (size_t i = 0; i < std::size(kExpected); ++i)
+    EXPECT_EQ(results[i].values[0], kExpected[i]) << i;
   EXPECT_EQ(results[22].values[0], 0);
   EXPECT_EQ(results[23].values[0], -0x1p63);
   EXPECT_EQ(results[24].values[0], 1);
 }
 
 TEST(ShloConstantTest, FloatsAreExact) {
-  const std::vector<float> values = {0.1f, 1e-45f, 1.17549435e-38f, 3.4028235e38f, 16777217.0f, 1e10f, -2.5e-7f, 123456.789f};
+  const std::vector<float> values = {0.1f,        1e-45f, 1.17549435e-38f, 3.4028235e38f,
+                                     16777217.0f, 1e10f,  -2.5e-7f,        123456.789f};
   auto results = RunProgram({}, [&](Builder& b, Args) {
     std::vector<Value> out;
     for (float v : values) {
@@ -86,7 +99,8 @@ TEST(ShloConstantTest, FloatsAreExact) {
   });
   for (size_t i = 0; i < values.size(); ++i) {
     EXPECT_EQ(results[2 * i].values[0], std::bit_cast<uint32_t>(values[i])) << values[i];
-    EXPECT_EQ(results[2 * i + 1].values[0], std::sqrt(double{values[i]} * double{values[i]} + 1.0) / 3);
+    EXPECT_EQ(results[2 * i + 1].values[0],
+              std::sqrt(double{values[i]} * double{values[i]} + 1.0) / 3);
   }
 }
 
@@ -111,22 +125,23 @@ TEST(ShloConstantTest, ComplexTablesAndIota) {
   ExpectValues(results[6].values, {1, 1}, 0, "bool");
 }
 
-// --- shape -----------------------------------------------------------------------------------------------------------
+// --- shape --------------------------------------------------------------------------------------
 
 TEST(ShloShapeTest, MovesElements) {
   auto results = RunProgram({Counting({2, 3})}, [](Builder& b, Args a) {
     Value zero = shlo::scalar(b, 9.0, DType::kF32);
     Value one = shlo::scalar(b, int64_t{1}, DType::kS64);
     std::vector<Value> starts = {one, one}, pair = {a[0], a[0]};
-    return std::vector<Value>{shlo::broadcast_to(shlo::slice_dim(a[0], 0, 1, 2), {2, 2, 3}),
-                              shlo::reshape(a[0], {3, 2}),
-                              shlo::transpose(a[0], {1, 0}),
-                              shlo::slice(a[0], {0, 0}, {2, 3}, {1, 2}),
-                              shlo::dynamic_slice(a[0], starts, {1, 2}),
-                              shlo::dynamic_update_slice(a[0], shlo::constant(b, 9, {DType::kF32, {1, 2}}), starts),
-                              shlo::pad(a[0], zero, {1, -1}, {0, 1}, {0, 1}),
-                              shlo::concatenate(pair, 1),
-                              shlo::reverse(a[0], {1})};
+    return std::vector<Value>{
+        shlo::broadcast_to(shlo::slice_dim(a[0], 0, 1, 2), {2, 2, 3}),
+        shlo::reshape(a[0], {3, 2}),
+        shlo::transpose(a[0], {1, 0}),
+        shlo::slice(a[0], {0, 0}, {2, 3}, {1, 2}),
+        shlo::dynamic_slice(a[0], starts, {1, 2}),
+        shlo::dynamic_update_slice(a[0], shlo::constant(b, 9, {DType::kF32, {1, 2}}), starts),
+        shlo::pad(a[0], zero, {1, -1}, {0, 1}, {0, 1}),
+        shlo::concatenate(pair, 1),
+        shlo::reverse(a[0], {1})};
   });
   ExpectValues(results[0].values, {3, 4, 5, 3, 4, 5, 3, 4, 5, 3, 4, 5}, 0, "broadcast");
   ExpectValues(results[1].values, {0, 1, 2, 3, 4, 5}, 0, "reshape");
@@ -140,13 +155,32 @@ TEST(ShloShapeTest, MovesElements) {
   ExpectValues(results[8].values, {2, 1, 0, 5, 4, 3}, 0, "reverse");
 }
 
-// --- reductions ------------------------------------------------------------------------------------------------------
+TEST(ShloShapeTest, RankZeroAndZeroSizes) {
+  auto results =
+      RunProgram({Counting({}), Counting({0, 3}), Counting({2, 3})}, [](Builder& b, Args a) {
+        Value seven = shlo::scalar(b, 7.0, DType::kF32);
+        shlo::DotDims contract{{}, {}, {0}, {0}};
+        shlo::ConvDims no_space{0, 1, {}, 1, 0, {}, 0, 1, {}};
+        return std::vector<Value>{
+            shlo::transpose(shlo::reshape(a[0], {1, 1}), {1, 0}),
+            shlo::pad(a[1], seven, {1, 0}, {1, 0}, {0, 0}), shlo::dot_general(a[1], a[1], contract),
+            shlo::convolution(a[2], a[2], no_space, {}),
+            shlo::sort(a.subspan(1, 1), 0, [](Args v) { return v[0] < v[1]; })[0]};
+      });
+  ExpectValues(results[0].values, {0}, 0, "one element");
+  ExpectValues(results[1].values, {7, 7, 7, 7, 7, 7}, 0, "pad of nothing");
+  ExpectValues(results[2].values, std::vector<double>(9, 0), 0, "sum over nothing");
+  ExpectValues(results[3].values, {5, 14, 14, 50}, 0, "convolution without space is a product");
+  EXPECT_EQ(results[4].type.dims, (Dims{0, 3}));
+}
+
+// --- reductions ---------------------------------------------------------------------------------
 
 TEST(ShloReductionTest, OverDims) {
   auto results = RunProgram({Counting({2, 3}, 1)}, [](Builder&, Args a) {
-    return std::vector<Value>{shlo::reduce_sum(a[0], {0}),        shlo::reduce_prod(a[0], {-1}),
-                              shlo::reduce_max(a[0], {0, 1}),     shlo::reduce_min(a[0], {1}, true),
-                              shlo::reduce_any(a[0] > 5.0, {1}),  shlo::reduce_all(a[0] > 1.0, {1}),
+    return std::vector<Value>{shlo::reduce_sum(a[0], {0}),       shlo::reduce_prod(a[0], {-1}),
+                              shlo::reduce_max(a[0], {0, 1}),    shlo::reduce_min(a[0], {1}, true),
+                              shlo::reduce_any(a[0] > 5.0, {1}), shlo::reduce_all(a[0] > 1.0, {1}),
                               shlo::reduce_sum(a[0], {})};
   });
   ExpectValues(results[0].values, {5, 7, 9}, 0, "sum");
@@ -161,11 +195,13 @@ TEST(ShloReductionTest, OverDims) {
 
 TEST(ShloReductionTest, OfNothingGiveTheIdentity) {
   auto results = RunProgram({Counting({0, 2})}, [](Builder&, Args a) {
-    return std::vector<Value>{shlo::reduce_sum(a[0], {0}), shlo::reduce_prod(a[0], {0}), shlo::reduce_max(a[0], {0}),
-                              shlo::reduce_min(a[0], {0}), shlo::reduce_any(a[0], {0}),  shlo::reduce_all(a[0], {0})};
+    return std::vector<Value>{shlo::reduce_sum(a[0], {0}), shlo::reduce_prod(a[0], {0}),
+                              shlo::reduce_max(a[0], {0}), shlo::reduce_min(a[0], {0}),
+                              shlo::reduce_any(a[0], {0}), shlo::reduce_all(a[0], {0})};
   });
   const double kExpected[] = {0, 1, -kInf, kInf, 0, 1};
-  for (int i = 0; i < 6; ++i) ExpectValues(results[i].values, {kExpected[i], kExpected[i]}, 0, std::to_string(i));
+  for (int i = 0; i < 6; ++i)
+    ExpectValues(results[i].values, {kExpected[i], kExpected[i]}, 0, std::to_string(i));
 }
 
 TEST(ShloReductionTest, MaxAndMinKeepNanWhereverItStands) {
@@ -182,7 +218,8 @@ TEST(ShloReductionTest, MaxAndMinKeepNanWhereverItStands) {
       for (Value argument : a) {
         Value v = shlo::convert(argument, dtype);
         Value rows = shlo::broadcast_to(shlo::unsqueeze(v, 1), {v.dim(0), 9});
-        for (Value r : {shlo::reduce_max(v, {0}), shlo::reduce_min(v, {0}), shlo::reduce_max(rows, {0})}) {
+        for (Value r :
+             {shlo::reduce_max(v, {0}), shlo::reduce_min(v, {0}), shlo::reduce_max(rows, {0})}) {
           out.push_back(shlo::convert(r, DType::kF32));
         }
       }
@@ -200,7 +237,8 @@ TEST(ShloReductionTest, SeveralOperandsAndOuterValues) {
   auto results = RunProgram({Vector({3, 8, 8, 1})}, [](Builder& b, Args a) {
     Value zero = shlo::scalar(b, 0.0, DType::kF32);
     std::vector<Value> operands = {a[0], shlo::index_like(a[0], 0, DType::kS32)};
-    std::vector<Value> inits = {shlo::min_value(b, DType::kF32), shlo::scalar(b, int64_t{0}, DType::kS32)};
+    std::vector<Value> inits = {shlo::min_value(b, DType::kF32),
+                                shlo::scalar(b, int64_t{0}, DType::kS32)};
     return shlo::reduce(operands, inits, {0}, [&](Args v) {
       Value better = (v[2] + zero) > v[0];
       return std::vector<Value>{shlo::where(better, v[2], v[0]), shlo::where(better, v[3], v[1])};
@@ -225,7 +263,7 @@ TEST(ShloReductionTest, Windows) {
   ExpectValues(results[2].values, {0, 5, 0, 5}, 0, "its gradient");
 }
 
-// --- control ---------------------------------------------------------------------------------------------------------
+// --- control ------------------------------------------------------------------------------------
 
 TEST(ShloControlTest, SortIsStableAndCarriesOperands) {
   auto results = RunProgram({Vector({2, 1, 2, 0})}, [](Builder&, Args a) {
@@ -255,7 +293,8 @@ TEST(ShloControlTest, WhileIfAndBarrier) {
 }
 
 TEST(ShloControlTest, RandomBitsDependOnTheStateOnly) {
-  // The three states are arguments: with equal ones inside the program there would be nothing to compare.
+  // The three states are arguments: with equal ones inside the program there would be nothing to
+  // compare.
   TestTensor state{{DType::kU64, {2}}, {7, 1}}, other{{DType::kU64, {2}}, {7, 2}};
   const std::vector<DType> types = {DType::kU8, DType::kU16, DType::kU32, DType::kU64};
   auto results = RunProgram({state, state, other}, [&](Builder&, Args a) {
@@ -278,7 +317,7 @@ TEST(ShloControlTest, RandomBitsDependOnTheStateOnly) {
   }
 }
 
-// --- products and linear algebra -------------------------------------------------------------------------------------
+// --- products and linear algebra ----------------------------------------------------------------
 
 TEST(ShloDotTest, BatchesAndAccumulationType) {
   auto results = RunProgram({Counting({2, 2, 3}), Counting({2, 3, 1}, 1)}, [](Builder&, Args a) {
@@ -288,9 +327,11 @@ TEST(ShloDotTest, BatchesAndAccumulationType) {
     shlo::DotDims outer{{}, {}, {0}, {0}};
     return std::vector<Value>{shlo::dot_general(a[0], a[1], dims, shlo::Precision::kHighest),
                               shlo::dot_general(l, r, dims, shlo::Precision::kDefault, DType::kF32),
-                              shlo::dot_general(li, ri, dims), shlo::dot_general(a[0], a[1], outer)};
+                              shlo::dot_general(li, ri, dims),
+                              shlo::dot_general(a[0], a[1], outer)};
   });
-  for (int i = 0; i < 3; ++i) ExpectValues(results[i].values, {8, 26, 107, 152}, 0, std::to_string(i));
+  for (int i = 0; i < 3; ++i)
+    ExpectValues(results[i].values, {8, 26, 107, 152}, 0, std::to_string(i));
   EXPECT_EQ(results[3].type.dims, (Dims{2, 3, 3, 1}));
 }
 
@@ -313,12 +354,13 @@ TEST(ShloLinalgTest, FftCholeskySolve) {
     Value z = shlo::convert(a[0], DType::kC64);
     Value lower = shlo::cholesky(a[1], true);
     Value x = shlo::triangular_solve(lower, a[2], true, true, false, false);
-    return std::vector<Value>{spectrum,
-                              shlo::fft(spectrum, shlo::FftKind::kIrfft, {4}),
-                              shlo::fft(shlo::fft(z, shlo::FftKind::kFft, {4}), shlo::FftKind::kIfft, {4}),
-                              shlo::where(shlo::index_like(lower, 0) >= shlo::index_like(lower, 1), lower, 0.0),
-                              x,
-                              shlo::triangular_solve(lower, x, true, true, false, true)};
+    return std::vector<Value>{
+        spectrum,
+        shlo::fft(spectrum, shlo::FftKind::kIrfft, {4}),
+        shlo::fft(shlo::fft(z, shlo::FftKind::kFft, {4}), shlo::FftKind::kIfft, {4}),
+        shlo::where(shlo::index_like(lower, 0) >= shlo::index_like(lower, 1), lower, 0.0),
+        x,
+        shlo::triangular_solve(lower, x, true, true, false, true)};
   });
   ExpectValues(results[0].values, {10, 0, -2, 2, -2, 0}, 1e-6, "rfft");
   ExpectValues(results[1].values, {1, 2, 3, 4}, 1e-6, "irfft");
@@ -328,7 +370,7 @@ TEST(ShloLinalgTest, FftCholeskySolve) {
   ExpectValues(results[5].values, {0.25, 0.5}, 1e-6, "solve with the transpose");
 }
 
-// --- gather and scatter ----------------------------------------------------------------------------------------------
+// --- gather and scatter -------------------------------------------------------------------------
 
 TEST(ShloGatherTest, RowsPointsAndBatches) {
   auto results = RunProgram({Counting({3, 2}), Integers({2}, {2, 7}), Integers({3, 1}, {1, 0, 1})},
@@ -343,30 +385,31 @@ TEST(ShloGatherTest, RowsPointsAndBatches) {
 }
 
 TEST(ShloScatterTest, AddsUpAndSkipsOutOfRange) {
-  auto results = RunProgram({Counting({3}), Integers({4, 1}, {0, 2, 0, 9}), Counting({4}, 10)},
-                            [](Builder&, Args a) {
-                              shlo::ScatterDims dims{{}, {0}, {}, {}, {0}, 1};
-                              std::vector<Value> inputs = {a[0], a[0]}, updates = {a[2], a[2] * 2.0};
-                              auto both = shlo::scatter(inputs, a[1], updates, dims, [](Args v) {
-                                return std::vector<Value>{shlo::max(v[0], v[2]), v[1] + v[3]};
-                              });
-                              return std::vector<Value>{shlo::scatter(a[0], a[1], a[2], dims, shlo::add), both[0],
-                                                        both[1]};
-                            });
+  auto results = RunProgram(
+      {Counting({3}), Integers({4, 1}, {0, 2, 0, 9}), Counting({4}, 10)}, [](Builder&, Args a) {
+        shlo::ScatterDims dims{{}, {0}, {}, {}, {0}, 1};
+        std::vector<Value> inputs = {a[0], a[0]}, updates = {a[2], a[2] * 2.0};
+        auto both = shlo::scatter(inputs, a[1], updates, dims, [](Args v) {
+          return std::vector<Value>{shlo::max(v[0], v[2]), v[1] + v[3]};
+        });
+        return std::vector<Value>{shlo::scatter(a[0], a[1], a[2], dims, shlo::add), both[0],
+                                  both[1]};
+      });
   ExpectValues(results[0].values, {22, 1, 13}, 0, "add");
   ExpectValues(results[1].values, {12, 1, 11}, 0, "max");
   ExpectValues(results[2].values, {44, 1, 24}, 0, "second operand");
 }
 
 TEST(ShloScatterTest, Batches) {
-  auto values = RunOne({Counting({2, 3}), Integers({2, 1}, {2, 0}), Vector({7, 8})}, [](Builder&, Args a) {
-    shlo::ScatterDims dims{{}, {1}, {0}, {0}, {1}, 1};
-    return shlo::scatter(a[0], a[1], a[2], dims, [](Value, Value update) { return update; });
-  });
+  auto values =
+      RunOne({Counting({2, 3}), Integers({2, 1}, {2, 0}), Vector({7, 8})}, [](Builder&, Args a) {
+        shlo::ScatterDims dims{{}, {1}, {0}, {0}, {1}, 1};
+        return shlo::scatter(a[0], a[1], a[2], dims, [](Value, Value update) { return update; });
+      });
   ExpectValues(values, {0, 1, 7, 8, 4, 5}, 0, "one element a row");
 }
 
-// --- modules ---------------------------------------------------------------------------------------------------------
+// --- modules ------------------------------------------------------------------------------------
 
 TEST(ShloModuleTest, LocationsAttributesAndOddNamesCompile) {
   auto results = RunProgram({Vector({1})}, [](Builder& b, Args a) {
@@ -379,11 +422,11 @@ TEST(ShloModuleTest, LocationsAttributesAndOddNamesCompile) {
 }
 
 TEST(ShloModuleTest, ArgumentsMayBeReturnedTwiceAndNothingToo) {
-  auto results = RunProgram({Vector({1}), Vector({2})}, [](Builder&, Args a) {
-    return std::vector<Value>{a[1], a[1], a[0]};
-  });
+  auto results = RunProgram({Vector({1}), Vector({2})},
+                            [](Builder&, Args a) { return std::vector<Value>{a[1], a[1], a[0]}; });
   ExpectValues(results[1].values, {2}, 0, "argument");
-  EXPECT_TRUE(RunProgram({Vector({1})}, [](Builder&, Args) { return std::vector<Value>{}; }).empty());
+  EXPECT_TRUE(
+      RunProgram({Vector({1})}, [](Builder&, Args) { return std::vector<Value>{}; }).empty());
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ Value LogitBackward(Call& c) {  // logit_backward(grad_output, self, eps)
 }
 
 Value ThresholdBackward(Call& c) {  // threshold_backward(grad_output, self, threshold)
-  return where(ResultOperand(c, 1) <= ResultNumber(c, 2), 0.0, ResultOperand(c, 0));
+  return where(ResultOperand(c, 1) <= Bound(c, 2), 0.0, ResultOperand(c, 0));
 }
 
 Value LeakyReluBackward(Call& c) {  // leaky_relu_backward(grad_output, self, negative_slope, self_is_result)
@@ -73,7 +73,7 @@ Value GeluBackward(Call& c) {  // gelu_backward(grad_output, self, approximate)
 
 Value SiluBackward(Call& c) {  // silu_backward(grad_output, self)
   Value x = ResultOperand(c, 1), gate = logistic(x);
-  return ResultOperand(c, 0) * Conjugate(gate * (x * (1.0 - gate) + 1.0));
+  return ResultOperand(c, 0) * (gate * (x * (1.0 - gate) + 1.0));
 }
 
 Value MishBackward(Call& c) {  // mish_backward(grad_output, self)
@@ -83,7 +83,7 @@ Value MishBackward(Call& c) {  // mish_backward(grad_output, self)
 
 Value HardtanhBackward(Call& c) {  // hardtanh_backward(grad_output, self, min_val, max_val)
   Value x = ResultOperand(c, 1);
-  return where((x <= ResultNumber(c, 2)) | (x >= ResultNumber(c, 3)), 0.0, ResultOperand(c, 0));
+  return where((x <= Bound(c, 2)) | (x >= Bound(c, 3)), 0.0, ResultOperand(c, 0));
 }
 
 Value HardsigmoidBackward(Call& c) {  // hardsigmoid_backward(grad_output, self)
@@ -97,7 +97,7 @@ Value HardswishBackward(Call& c) {  // hardswish_backward(grad_output, self)
 }
 
 Value ShrinkBackward(Call& c) {  // hardshrink_backward, softshrink_backward(grad_output, self, lambd)
-  Value x = ResultOperand(c, 1), bound = ResultNumber(c, 2);
+  Value x = ResultOperand(c, 1), bound = Bound(c, 2);
   return where((x >= -bound) & (x <= bound), 0.0, ResultOperand(c, 0));
 }
 

@@ -111,17 +111,22 @@ Value StateOf(Value seed, Value offset) {
 Results Forward(Call& c) {
   const Attention a = ReadAttention(c, 0);
   const Softmax s = Probabilities(c, a, c.opt_tensor(3), c.boolean(5), 7);
-  Value state = c.rng_state();
   Value p = s.probabilities;
-  if (!c.number_is(4, 0)) p = p * DropoutFactor(state, c.number(4), a);
+  Value seed = shlo::scalar(c.builder(), int64_t{0}, DType::kS64), offset = seed;
+  if (!c.number_is(4, 0)) {
+    Value state = c.rng_state();
+    seed = StateWord(state, 0);
+    offset = StateWord(state, 1);
+    p = p * DropoutFactor(state, c.number(4), a);
+  }
   Value y = TimesHead(c, shlo::convert(p, a.value.dtype()), a.value, Side::kPlain);
   Dims lse = {a.scores[0], a.scores[1] * a.scores[2], a.scores[3]};
   return {shlo::reshape(y, c.out().dims),
           shlo::reshape(s.logsumexp, lse),
           Value(),
           Value(),
-          StateWord(state, 0),
-          StateWord(state, 1),
+          seed,
+          offset,
           Value()};
 }
 
@@ -164,7 +169,8 @@ Results Backward(Call& c) {
   return grads;
 }
 
-LOWER("aten::_scaled_dot_product_fused_attention_overrideable", Forward, {.random = true});
+LOWER("aten::_scaled_dot_product_fused_attention_overrideable", Forward,
+      {.random = true, .zero_draws_nothing = 4});
 LOWER("aten::_scaled_dot_product_fused_attention_overrideable_backward", Backward);
 
 }  // namespace

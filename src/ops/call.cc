@@ -9,15 +9,17 @@ namespace {
 using shlo::BuildError;
 
 const char* KindName(const Argument& a) {
-  static constexpr const char* kNames[] = {"None",     "a Tensor", "a Tensor[]", "a Tensor?[]", "a number", "a number[]",
-                                           "a bool",   "an int",   "an int[]",   "a bool[]",    "a str",    "a dtype"};
+  static constexpr const char* kNames[] = {"None",     "a Tensor",   "a Tensor[]", "a Tensor?[]",
+                                           "a number", "a number[]", "a bool",     "an int",
+                                           "an int[]", "a bool[]",   "a str",      "a dtype"};
   static_assert(std::size(kNames) == std::variant_size_v<decltype(a.v)>);
   return kNames[a.v.index()];
 }
 
 [[noreturn]] void WrongKind(const Call& c, int i, const char* expected) {
   std::string got = i >= 0 && i < c.size() ? KindName(c.args[i]) : "missing";
-  throw BuildError(c.name() + ": argument " + std::to_string(i) + " is " + got + ", expected " + expected);
+  throw BuildError(c.name() + ": argument " + std::to_string(i) + " is " + got + ", expected " +
+                   expected);
 }
 
 // The argument as a T, or null when it is missing or something else.
@@ -63,11 +65,14 @@ std::vector<std::optional<Value>> Call::opt_tensors(int i) const {
   return Expect<std::vector<std::optional<Value>>>(*this, i, "a Tensor?[]");
 }
 
-Value Call::number(int i) const { return OperandOf(builder_, Expect<Number>(*this, i, "a number")); }
+Value Call::number(int i) const {
+  return OperandOf(builder_, Expect<Number>(*this, i, "a number"));
+}
 
 std::vector<Value> Call::numbers(int i) const {
   std::vector<Value> out;
-  for (const Number& n : Expect<std::vector<Number>>(*this, i, "a number[]")) out.push_back(OperandOf(builder_, n));
+  for (const Number& n : Expect<std::vector<Number>>(*this, i, "a number[]"))
+    out.push_back(OperandOf(builder_, n));
   return out;
 }
 
@@ -80,8 +85,9 @@ bool Call::number_is(int i, double value) const {
 double Call::static_number(int i) const {
   const Number& n = Expect<Number>(*this, i, "a number");
   if (!n.constant) {
-    throw BuildError(name_ + ": argument " + std::to_string(i) +
-                     " is not known while the program is built; list it in static_numbers of LOWER");
+    throw BuildError(
+        name_ + ": argument " + std::to_string(i) +
+        " is not known while the program is built; list it in static_numbers of LOWER");
   }
   return n.constant->real();
 }
@@ -101,7 +107,9 @@ std::optional<Dims> Call::opt_ints(int i) const {
   return ints(i);
 }
 
-std::vector<bool> Call::bools(int i) const { return Expect<std::vector<bool>>(*this, i, "a bool[]"); }
+std::vector<bool> Call::bools(int i) const {
+  return Expect<std::vector<bool>>(*this, i, "a bool[]");
+}
 std::string Call::string(int i) const { return Expect<std::string>(*this, i, "a str"); }
 
 std::optional<std::string> Call::opt_string(int i) const {
@@ -117,14 +125,17 @@ std::optional<DType> Call::opt_dtype(int i) const {
 Value Call::operand(int i) const {
   Value v = tensor(i);
   if (common == DType::kInvalid || outs.empty()) {
-    throw BuildError(name_ + ": operand() needs an output and a common dtype, and the call has none");
+    throw BuildError(name_ +
+                     ": operand() needs an output and a common dtype, and the call has none");
   }
   return shlo::broadcast_to(shlo::convert(v, shlo::opmath_dtype(common)), out().dims);
 }
 
 Value Call::rng_state() {
-  if (!rng) throw BuildError(name_ + ": draws random bits but is not registered with {.random = true}");
-  if (std::exchange(used_rng, true)) throw BuildError(name_ + ": asked twice for the random state of one call");
+  if (!rng)
+    throw BuildError(name_ + ": draws random bits but is not registered with {.random = true}");
+  if (std::exchange(used_rng, true))
+    throw BuildError(name_ + ": asked twice for the random state of one call");
   return *rng;
 }
 
@@ -135,7 +146,9 @@ static void AddCheck(Call& c, Value ok, std::string message, bool index_error) {
   c.checks.push_back({shlo::reduce_all(ok, all), std::move(message), index_error});
 }
 
-void Call::check_index(Value ok, std::string message) { AddCheck(*this, ok, std::move(message), true); }
+void Call::check_index(Value ok, std::string message) {
+  AddCheck(*this, ok, std::move(message), true);
+}
 void Call::check(Value ok, std::string message) { AddCheck(*this, ok, std::move(message), false); }
 
 }  // namespace torch_tpu::ops

@@ -31,7 +31,8 @@ struct EveryKind {
   Value scalar = b.Argument({DType::kF64, {}});
 
   EveryKind() {
-    Number known{DType::kS64, std::complex<double>(3), scalar}, unknown{DType::kF64, std::nullopt, scalar};
+    Number known{DType::kS64, std::complex<double>(3), scalar},
+        unknown{DType::kF64, std::nullopt, scalar};
     c.args = {{std::monostate()},
               {tensor},
               {std::vector<Value>{tensor, tensor}},
@@ -87,22 +88,31 @@ TEST(CallTest, EachKindReadsBack) {
 TEST(CallTest, WrongKindsAreNamed) {
   EveryKind e;
   const Call& c = e.c;
-  EXPECT_EQ(MessageOf([&] { c.integer(2); }), "aten::foo: argument 2 is a Tensor[], expected an int");
+  EXPECT_EQ(MessageOf([&] { c.integer(2); }),
+            "aten::foo: argument 2 is a Tensor[], expected an int");
   EXPECT_EQ(MessageOf([&] { c.tensor(0); }), "aten::foo: argument 0 is None, expected a Tensor");
-  EXPECT_EQ(MessageOf([&] { c.tensor(13); }), "aten::foo: argument 13 is missing, expected a Tensor");
-  EXPECT_EQ(MessageOf([&] { c.tensors(1); }), "aten::foo: argument 1 is a Tensor, expected a Tensor[]");
-  EXPECT_EQ(MessageOf([&] { c.opt_tensors(1); }), "aten::foo: argument 1 is a Tensor, expected a Tensor?[]");
+  EXPECT_EQ(MessageOf([&] { c.tensor(13); }),
+            "aten::foo: argument 13 is missing, expected a Tensor");
+  EXPECT_EQ(MessageOf([&] { c.tensors(1); }),
+            "aten::foo: argument 1 is a Tensor, expected a Tensor[]");
+  EXPECT_EQ(MessageOf([&] { c.opt_tensors(1); }),
+            "aten::foo: argument 1 is a Tensor, expected a Tensor?[]");
   EXPECT_EQ(MessageOf([&] { c.number(6); }), "aten::foo: argument 6 is a bool, expected a number");
-  EXPECT_EQ(MessageOf([&] { c.numbers(4); }), "aten::foo: argument 4 is a number, expected a number[]");
-  EXPECT_EQ(MessageOf([&] { c.number_is(3, 0); }), "aten::foo: argument 3 is a Tensor?[], expected a number");
+  EXPECT_EQ(MessageOf([&] { c.numbers(4); }),
+            "aten::foo: argument 4 is a number, expected a number[]");
+  EXPECT_EQ(MessageOf([&] { c.number_is(3, 0); }),
+            "aten::foo: argument 3 is a Tensor?[], expected a number");
   EXPECT_EQ(MessageOf([&] { c.boolean(7); }), "aten::foo: argument 7 is an int, expected a bool");
   EXPECT_EQ(MessageOf([&] { c.ints(9); }), "aten::foo: argument 9 is a bool[], expected an int[]");
   EXPECT_EQ(MessageOf([&] { c.bools(8); }), "aten::foo: argument 8 is an int[], expected a bool[]");
   EXPECT_EQ(MessageOf([&] { c.string(11); }), "aten::foo: argument 11 is a dtype, expected a str");
-  EXPECT_EQ(MessageOf([&] { c.opt_dtype(10); }), "aten::foo: argument 10 is a str, expected a dtype");
-  EXPECT_EQ(MessageOf([&] { c.integer(5); }), "aten::foo: argument 5 is a number[], expected an int");
+  EXPECT_EQ(MessageOf([&] { c.opt_dtype(10); }),
+            "aten::foo: argument 10 is a str, expected a dtype");
+  EXPECT_EQ(MessageOf([&] { c.integer(5); }),
+            "aten::foo: argument 5 is a number[], expected an int");
   EXPECT_EQ(MessageOf([&] { c.static_number(12); }),
-            "aten::foo: argument 12 is not known while the program is built; list it in static_numbers of LOWER");
+            "aten::foo: argument 12 is not known while the program is built; list it in "
+            "static_numbers of LOWER");
 }
 
 TEST(CallTest, OperandsAreConvertedToOpmathAndBroadcast) {
@@ -133,7 +143,8 @@ TEST(CallTest, RandomStateIsGivenOnce) {
   c.rng = b.Argument({DType::kU64, {2}});
   EXPECT_EQ(c.rng_state().id(), c.rng->id());
   EXPECT_TRUE(c.used_rng);
-  EXPECT_EQ(MessageOf([&] { c.rng_state(); }), "aten::foo: asked twice for the random state of one call");
+  EXPECT_EQ(MessageOf([&] { c.rng_state(); }),
+            "aten::foo: asked twice for the random state of one call");
 }
 
 TEST(CallTest, ChecksAreOnlyKeptInDebugMode) {
@@ -152,7 +163,7 @@ TEST(CallTest, ChecksAreOnlyKeptInDebugMode) {
   EXPECT_EQ(c.checks[1].message, "bad values");
 }
 
-// --- registry --------------------------------------------------------------------------------------------------------
+// --- registry -----------------------------------------------------------------------------------
 
 Value First(Call& c) { return c.tensor(0); }
 Value Negated(Call& c) { return shlo::negate(c.tensor(0)); }
@@ -205,7 +216,7 @@ TEST(RegistryTest, NoOperatorIsRegisteredTwiceAndASecondRegistrationIsReported) 
   EXPECT_EQ(FindLowering("test::base")->value_fn, &First) << "the first one counts";
 }
 
-// --- running a lowering ----------------------------------------------------------------------------------------------
+// --- running a lowering -------------------------------------------------------------------------
 
 // Runs `entry` on one bf16[2, 3] argument for the given outputs.
 Result<Results> RunOn(const LoweringEntry& entry, Builder& b, std::vector<TensorType> outs) {
@@ -219,11 +230,13 @@ LoweringEntry Entry(Lowering fn) { return {"aten::foo", fn, nullptr, {}, "", 0};
 
 TEST(RunLoweringTest, ResultsAreConvertedAndBroadcastAndLocated) {
   Builder b;
-  auto results = RunOn(Entry([](Call& c) { return Results{shlo::negate(c.tensor(0))}; }), b, {{DType::kF32, {5, 2, 3}}});
+  auto results = RunOn(Entry([](Call& c) { return Results{shlo::negate(c.tensor(0))}; }), b,
+                       {{DType::kF32, {5, 2, 3}}});
   ASSERT_TRUE(results.ok()) << results.status().ToString();
   EXPECT_EQ((*results)[0].type(), (TensorType{DType::kF32, {5, 2, 3}}));
   const std::string text = b.Finish(*results);
-  EXPECT_NE(text.find("\"stablehlo.negate\"(%arg0) : (tensor<2x3xbf16>) -> tensor<2x3xbf16> loc(\"aten::foo.Tensor\")"),
+  EXPECT_NE(text.find("\"stablehlo.negate\"(%arg0) : (tensor<2x3xbf16>) -> tensor<2x3xbf16> "
+                      "loc(\"aten::foo.Tensor\")"),
             std::string::npos)
       << text;
 }
@@ -247,17 +260,21 @@ TEST(RunLoweringTest, MisfitsAndExceptionsBecomeStatus) {
   const Case kCases[] = {
       {[](Call& c) { return Results{c.tensor(0)}; },
        {{DType::kF32, {3, 3}}},
-       "INVALID_ARGUMENT: aten::foo.Tensor: output 0 must be tensor<3x3xf32>, the lowering gave tensor<2x3xbf16>"},
+       "INVALID_ARGUMENT: aten::foo.Tensor: output 0 must be tensor<3x3xf32>, the lowering gave "
+       "tensor<2x3xbf16>"},
       {[](Call& c) { return Results{c.tensor(0)}; },
        {kH, kH},
        "INVALID_ARGUMENT: aten::foo.Tensor: the lowering gave 1 outputs, expected 2"},
       {[](Call& c) { return Results{c.tensor(0) & c.tensor(0)}; },
        {kH},
-       "INVALID_ARGUMENT: aten::foo.Tensor: stablehlo.and: operands must be bool or integer, got tensor<2x3xbf16>"},
+       "INVALID_ARGUMENT: aten::foo.Tensor: stablehlo.and: operands must be bool or integer, got "
+       "tensor<2x3xbf16>"},
       {[](Call& c) { return Results{c.tensor(1)}; },
        {kH},
        "INVALID_ARGUMENT: aten::foo.Tensor: argument 1 is missing, expected a Tensor"},
-      {[](Call&) -> Results { throw std::out_of_range("vector"); }, {kH}, "INTERNAL: aten::foo.Tensor: vector"},
+      {[](Call&) -> Results { throw std::out_of_range("vector"); },
+       {kH},
+       "INTERNAL: aten::foo.Tensor: vector"},
   };
   for (const Case& c : kCases) {
     Builder b;

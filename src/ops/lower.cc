@@ -19,8 +19,8 @@ Value FitOutput(const Call& call, int k, Value v) {
   if (v.empty()) return v;
   const TensorType& expected = call.out(k);
   if (!Broadcasts(v.dims(), expected.dims)) {
-    throw shlo::BuildError("output " + std::to_string(k) + " must be " + expected.ToString() + ", the lowering gave " +
-                           v.type().ToString());
+    throw shlo::BuildError("output " + std::to_string(k) + " must be " + expected.ToString() +
+                           ", the lowering gave " + v.type().ToString());
   }
   return shlo::broadcast_to(shlo::convert(v, expected.dtype), expected.dims);
 }
@@ -28,8 +28,8 @@ Value FitOutput(const Call& call, int k, Value v) {
 Results RunAndFit(const LoweringEntry& entry, Call& call) {
   Results results = entry.fn != nullptr ? entry.fn(call) : Results{entry.value_fn(call)};
   if (static_cast<int>(results.size()) != call.num_outs()) {
-    throw shlo::BuildError("the lowering gave " + std::to_string(results.size()) + " outputs, expected " +
-                           std::to_string(call.num_outs()));
+    throw shlo::BuildError("the lowering gave " + std::to_string(results.size()) +
+                           " outputs, expected " + std::to_string(call.num_outs()));
   }
   for (int k = 0; k < call.num_outs(); ++k) results[k] = FitOutput(call, k, results[k]);
   return results;

@@ -1,6 +1,5 @@
-// Fused optimizer steps over lists of parameters, and gradient scaling for automatic mixed precision.
+// Fused optimizer steps over lists of parameters.
 #include "ops/call.h"
-#include "ops/reduce_util.h"
 
 namespace torch_tpu::ops {
 namespace {
@@ -141,39 +140,11 @@ Results FusedAdagradNumber(Call& c) { return FusedAdagrad(c, true); }
 // The overload with a tensor as learning rate does not return the steps.
 Results FusedAdagradTensor(Call& c) { return FusedAdagrad(c, false); }
 
-// _amp_foreach_non_finite_check_and_unscale(self, found_inf, inv_scale) -> (self_out, found_inf_out)
-Results UnscaleAndCheck(Call& c) {
-  Value found = c.tensor(1);
-  Value scale = reshape(c.tensor(2), {});
-  Value any_bad = found != 0.0;
-  Results out;
-  for (const Value& g : c.tensors(0)) {
-    any_bad = any_bad | reshape(reduce_any(!is_finite(g), AllDims(g)), found.dims());
-    out.push_back(convert(opmath(g) * scale, g.dtype()));
-  }
-  out.push_back(convert(any_bad, found.dtype()));
-  return out;
-}
-
-// _amp_update_scale(self, growth_tracker, found_inf, growth_factor, backoff_factor, growth_interval) -> (scale, tracker)
-Results UpdateScale(Call& c) {
-  Value scale = c.tensor(0), tracker = c.tensor(1);
-  Value found = reshape(c.tensor(2), {}) != 0.0;
-  Value grown = tracker + 1.0;
-  Value due = grown == static_cast<double>(c.integer(5));
-  Value bigger = scale * c.number(3);
-  // A scale that has reached infinity never comes down again.
-  Value up = where(reshape(due, scale.dims()) & is_finite(bigger), bigger, scale);
-  return {where(found, scale * c.number(4), up), where(found, 0.0, where(due, 0.0, grown))};
-}
-
 LOWER("aten::_fused_adam", FusedAdamL2);
 LOWER("aten::_fused_adamw", FusedAdamW);
 LOWER("aten::_fused_sgd", FusedSgd);
 LOWER("aten::_fused_adagrad", FusedAdagradNumber);
 LOWER("aten::_fused_adagrad.tensor_lr", FusedAdagradTensor);
-LOWER("aten::_amp_foreach_non_finite_check_and_unscale", UnscaleAndCheck);
-LOWER("aten::_amp_update_scale", UpdateScale);
 
 }  // namespace
 }  // namespace torch_tpu::ops

@@ -1,4 +1,4 @@
-// Reductions to one value: sum, prod, mean, amax, any, var, logsumexp and relatives.
+// Reductions to one value: sum, prod, mean, amax, any, var and relatives.
 #include <limits>
 #include <numeric>
 
@@ -151,18 +151,6 @@ Results StdAndMean(Call& c) {
   return {ToOut(c, sqrt(var), 0), ToOut(c, mean, 1)};
 }
 
-// logsumexp(self, dim[], keepdim)
-Value LogSumExp(Call& c) {
-  Value x = Accumulated(c);
-  const Dims dims = ReduceDims(c, 1, x);
-  // An infinite maximum is left out of the shift: inf - inf would be NaN.
-  Value top = IsComplex(x.dtype()) ? reduce_max(real(x), dims, true) : reduce_max(x, dims, true);
-  top = where(is_finite(top), top, 0.0);
-  Value shift = convert(top, x.dtype());
-  Value sum = reduce_sum(exponential(x - broadcast_to(shift, x.dims())), dims, true);
-  return ToOut(c, log(sum) + shift);
-}
-
 // trace(self)
 Value Trace(Call& c) {
   Value x = Accumulated(c);
@@ -193,7 +181,6 @@ LOWER("aten::var.correction", Var);
 LOWER("aten::std.correction", Std);
 LOWER("aten::var_mean.correction", VarAndMean);
 LOWER("aten::std_mean.correction", StdAndMean);
-LOWER("aten::logsumexp", LogSumExp);
 LOWER("aten::trace", Trace);
 
 }  // namespace

@@ -25,17 +25,20 @@ std::string Place(const LoweringEntry& e) {
 void Register(LoweringEntry entry) {
   auto [it, added] = GetRegistry().entries.try_emplace(entry.name, entry);
   if (!added) {
-    GetRegistry().duplicates.push_back(entry.name + " at " + Place(it->second) + " and " + Place(entry));
+    GetRegistry().duplicates.push_back(entry.name + " at " + Place(it->second) + " and " +
+                                       Place(entry));
   }
 }
 
 }  // namespace
 
-Registrar::Registrar(const char* name, Lowering fn, const char* file, int line, LoweringOptions options) {
+Registrar::Registrar(const char* name, Lowering fn, const char* file, int line,
+                     LoweringOptions options) {
   Register({name, fn, nullptr, std::move(options), file, line});
 }
 
-Registrar::Registrar(const char* name, Value (*fn)(Call&), const char* file, int line, LoweringOptions options) {
+Registrar::Registrar(const char* name, Value (*fn)(Call&), const char* file, int line,
+                     LoweringOptions options) {
   Register({name, nullptr, fn, std::move(options), file, line});
 }
 
@@ -43,7 +46,8 @@ const LoweringEntry* FindLowering(std::string_view overload) {
   const auto& entries = GetRegistry().entries;
   auto it = entries.find(overload);
   size_t dot = overload.find('.');
-  if (it == entries.end() && dot != std::string_view::npos) it = entries.find(overload.substr(0, dot));
+  if (it == entries.end() && dot != std::string_view::npos)
+    it = entries.find(overload.substr(0, dot));
   return it == entries.end() ? nullptr : &it->second;
 }
 

@@ -139,26 +139,62 @@ std::string Client::DeviceDebugString() const {
   return status.ok() ? std::string(args.debug_string, args.debug_string_size) : "";
 }
 
+CompileOptions Client::DefaultCompileOptions(CompileEffort effort) const {
+  CompileOptions options;
+  if (platform_name_ != "cpu") return options;
+  options.hints["xla_cpu_enable_fast_min_max"] = false;
+  // Large reductions through YNNPACK ignore the line above.
+  options.hints["xla_cpu_experimental_ynn_fusion_type"] = std::string();
+  if (effort == CompileEffort::kQuick) {
+    options.hints["xla_cpu_use_fusion_emitters"] = false;
+    options.hints["xla_backend_optimization_level"] = int64_t{0};
+  }
+  return options;
+}
+
+std::map<std::string, OptionValue> Client::KnownHints(const CompileOptions& options) const {
+  std::map<std::string, OptionValue> known = options.hints;
+  const std::lock_guard<std::mutex> lock(unknown_hints_mutex_);
+  for (const std::string& name : unknown_hints_) known.erase(name);
+  return known;
+}
+
+// Whether `message` refuses one of the hints; it is then remembered.
+bool Client::ForgetHint(const std::string& message, const CompileOptions& options) const {
+  for (const auto& [name, value] : options.hints) {
+    if (message.find("No such compile option: '" + name + "'") == std::string::npos) continue;
+    Log(LogLevel::kInfo, "the plugin does not know the compile option " + name);
+    const std::lock_guard<std::mutex> lock(unknown_hints_mutex_);
+    unknown_hints_.insert(name);
+    return true;
+  }
+  return false;
+}
+
 Result<std::unique_ptr<LoadedExecutable>> Client::Compile(std::string_view module,
                                                           const CompileOptions& options) const {
   RETURN_IF_ERROR(options.Check());
   if (!env::Get().dump_hlo.empty()) DumpModule(env::Get().dump_hlo, module);
-  const std::string serialized = options.Serialize();
   static constexpr std::string_view kFormat = "mlir";
   auto program = MakeArgs<PJRT_Program>(PJRT_Program_STRUCT_SIZE);
   program.code = const_cast<char*>(module.data());  // in this call an input
   program.code_size = module.size();
   program.format = kFormat.data();
   program.format_size = kFormat.size();
-  auto args = MakeArgs<PJRT_Client_Compile_Args>(PJRT_Client_Compile_Args_STRUCT_SIZE);
-  args.client = client_;
-  args.program = &program;
-  args.compile_options = serialized.data();
-  args.compile_options_size = serialized.size();
-  const Status status =
-      CallSlot(plugin_->api(), &PJRT_Api::PJRT_Client_Compile, "PJRT_Client_Compile", &args);
-  if (!status.ok()) return CompileFailure(status);
-  return LoadedExecutable::Create(shared_from_this(), args.executable);
+  CompileOptions accepted = options;
+  for (;;) {
+    accepted.hints = KnownHints(accepted);
+    const std::string serialized = accepted.Serialize();
+    auto args = MakeArgs<PJRT_Client_Compile_Args>(PJRT_Client_Compile_Args_STRUCT_SIZE);
+    args.client = client_;
+    args.program = &program;
+    args.compile_options = serialized.data();
+    args.compile_options_size = serialized.size();
+    const Status status =
+        CallSlot(plugin_->api(), &PJRT_Api::PJRT_Client_Compile, "PJRT_Client_Compile", &args);
+    if (status.ok()) return LoadedExecutable::Create(shared_from_this(), args.executable);
+    if (!ForgetHint(status.message(), accepted)) return CompileFailure(status);
+  }
 }
 
 Result<std::unique_ptr<LoadedExecutable>> Client::DeserializeAndLoad(

@@ -188,6 +188,41 @@ TEST(CpuClientTest, UnknownOverrideIsAnErrorThatNamesIt) {
   EXPECT_TRUE(client->Compile(kAdd, options).ok());
 }
 
+TEST(CpuClientTest, UnknownHintIsLeftOut) {
+  const auto client = OpenClient(CpuPluginPath());
+  CompileOptions options;
+  options.hints["xla_no_such_flag"] = true;
+  const auto program = client->Compile(kAdd, options);
+  EXPECT_TRUE(program.ok()) << program.status().ToString();
+}
+
+TEST(FakeClientTest, RefusedHintsAreLearned) {
+  FakeControls fake;
+  const auto client = OpenClient(FakePluginPath());
+  CompileOptions options, rest;
+  options.hints = {{"xla_a", true}, {"xla_b", true}, {"xla_c", true}};
+  rest.hints = {{"xla_b", true}};
+  const auto refuse = [&](const char* message) {
+    fake.fail_next("PJRT_Client_Compile", 1, StatusCode::kInvalidArgument, message);
+  };
+  refuse("No such compile option: 'xla_c'");
+  fake.fail_next("PJRT_Client_Compile", 2, StatusCode::kInvalidArgument,
+                 "No such compile option: 'xla_a'");
+  EXPECT_TRUE(client->Compile(kAdd, options).ok());
+  EXPECT_EQ(fake.call_count("PJRT_Client_Compile"), 3);
+  EXPECT_EQ(fake.last_compile_options(), rest.Serialize());
+  EXPECT_TRUE(client->Compile(kAdd, options).ok());
+  EXPECT_EQ(fake.call_count("PJRT_Client_Compile"), 4);
+  EXPECT_EQ(fake.last_compile_options(), rest.Serialize());
+
+  // An override of the same kind is the caller's mistake.
+  options.overrides = {{"xla_d", true}};
+  refuse("No such compile option: 'xla_d'");
+  EXPECT_EQ(client->Compile(kAdd, options).status().ToString(),
+            "INVALID_ARGUMENT: the program does not compile: No such compile option: 'xla_d'");
+  EXPECT_EQ(fake.call_count("PJRT_Client_Compile"), 5);
+}
+
 TEST(CpuClientTest, CreateOptionsReachThePlugin) {
   const auto plugin = Plugin::Load(CpuPluginPath());
   ASSERT_TRUE(plugin.ok()) << plugin.status().ToString();

@@ -88,7 +88,9 @@ std::string CompileOptions::Serialize() const {
 
   ProtoWriter options;
   options.Bytes(3, build.bytes());
-  for (const auto& [name, value] : overrides) {
+  std::map<std::string, OptionValue> flags = overrides;
+  flags.insert(hints.begin(), hints.end());
+  for (const auto& [name, value] : flags) {
     ProtoWriter entry;
     entry.Bytes(1, name);
     entry.Bytes(2, OverrideProto(value));

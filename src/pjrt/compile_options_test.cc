@@ -51,6 +51,14 @@ TEST(CompileOptionsTest, OverridesOfEachTypeInOrderOfTheirNames) {
             "3a0e" "0a0164" "1209" "21000000000000f03f");
 }
 
+TEST(CompileOptionsTest, HintsAreOverridesThatOverridesReplace) {
+  CompileOptions plain, hinted;
+  plain.overrides = {{"a", int64_t{1}}, {"b", int64_t{2}}};
+  hinted.overrides = {{"b", int64_t{2}}};
+  hinted.hints = {{"a", int64_t{1}}, {"b", int64_t{9}}};
+  EXPECT_EQ(Hex(hinted.Serialize()), Hex(plain.Serialize()));
+}
+
 TEST(CompileOptionsTest, CheckRefusesWhatWouldAbortXla) {
   EXPECT_TRUE(CompileOptions().Check().ok());
   CompileOptions none;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
+#include <limits>
 #include <thread>
 
 #include "pjrt/test_plugins.h"
@@ -266,6 +268,50 @@ TEST(CpuExecutableTest, OptimizedProgramAndFingerprint) {
   EXPECT_EQ((*first)->fingerprint(), (*second)->fingerprint());
   if (!(*first)->fingerprint().empty()) {
     EXPECT_NE((*first)->fingerprint(), (*other)->fingerprint());
+  }
+}
+
+// The reduction is long enough for the libraries that some plugins use for large ones.
+TEST(CpuExecutableTest, DefaultOptionsKeepNanInMaximumAndMinimum) {
+  const auto client = OpenClient(CpuPluginPath());
+  constexpr int kSize = 8192;
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Dims dims = {kSize};
+  for (const std::string op : {"maximum", "minimum"}) {
+    const std::string module = R"(module @extremum {
+  func.func public @main(%arg0: tensor<8192xf32>, %arg1: tensor<8192xf32>)
+      -> (tensor<8192xf32>, tensor<f32>) {
+    %0 = stablehlo.)" + op + R"( %arg0, %arg1 : tensor<8192xf32>
+    %1 = stablehlo.constant dense<1.0> : tensor<f32>
+    %2 = stablehlo.reduce(%arg1 init: %1) applies stablehlo.)" + op +
+                               R"( across dimensions = [0]
+        : (tensor<8192xf32>, tensor<f32>) -> tensor<f32>
+    return %0, %2 : tensor<8192xf32>, tensor<f32>
+  }
+}
+)";
+    for (CompileEffort effort : {CompileEffort::kFull, CompileEffort::kQuick}) {
+      const auto program = client->Compile(module, client->DefaultCompileOptions(effort));
+      ASSERT_TRUE(program.ok()) << program.status().ToString();
+      Values ones(kSize, 1), one_nan(kSize, 1);
+      one_nan[1000] = nan;
+      const auto a = client->BufferFromHost(ones.data(), DType::kF32, dims);
+      const auto b = client->BufferFromHost(one_nan.data(), DType::kF32, dims);
+      for (bool nan_first : {false, true}) {
+        PJRT_Buffer* args[] = {a->raw(), b->raw()};
+        if (nan_first) std::swap(args[0], args[1]);
+        PJRT_Buffer* outputs[2] = {};
+        ASSERT_TRUE((*program)->Execute(args, {}, outputs).ok());
+        const Buffer elementwise(client, outputs[0]), reduced(client, outputs[1]);
+        Values values(kSize);
+        ASSERT_TRUE(elementwise.ToHost(values.data(), kSize * 4)->Await().ok());
+        EXPECT_TRUE(std::isnan(values[1000])) << op << " nan first: " << nan_first;
+        EXPECT_EQ(values[999], 1);
+        float result = 0;
+        ASSERT_TRUE(reduced.ToHost(&result, 4)->Await().ok());
+        EXPECT_EQ(std::isnan(result), !nan_first) << op << " effort " << static_cast<int>(effort);
+      }
+    }
   }
 }
 

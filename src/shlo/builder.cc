@@ -11,7 +11,8 @@ namespace {
 bool IsBareIdentifier(std::string_view name) {
   if (name.empty() || (name[0] >= '0' && name[0] <= '9')) return false;
   for (char c : name) {
-    bool ok = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    bool ok =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     if (!ok) return false;
   }
   return true;
@@ -35,7 +36,8 @@ void AppendAttributes(std::string& out, const std::vector<Attribute>& attributes
   out += '}';
 }
 
-void AppendFunctionType(std::string& out, std::span<const Value> operands, const std::vector<TensorType>& results) {
+void AppendFunctionType(std::string& out, std::span<const Value> operands,
+                        const std::vector<TensorType>& results) {
   out += " : (";
   for (size_t i = 0; i < operands.size(); ++i) {
     if (i > 0) out += ", ";
@@ -52,7 +54,8 @@ void AppendFunctionType(std::string& out, std::span<const Value> operands, const
 
 void AppendArgumentAttributes(std::string& out, const ArgumentAttributes& a) {
   std::vector<Attribute> list;
-  if (a.aliasing_output) list.push_back({"tf.aliasing_output", std::to_string(*a.aliasing_output) + " : i32"});
+  if (a.aliasing_output)
+    list.push_back({"tf.aliasing_output", std::to_string(*a.aliasing_output) + " : i32"});
   if (!a.memory_kind.empty()) list.push_back({"mhlo.memory_kind", StringText(a.memory_kind)});
   if (!a.sharding.empty()) list.push_back({"sdy.sharding", a.sharding});
   AppendAttributes(out, list);
@@ -117,10 +120,12 @@ void Builder::SetModuleAttribute(const std::string& name, const std::string& tex
 
 const Builder::ValueInfo& Builder::Use(std::string_view op, Value value) const {
   if (value.empty()) throw BuildError(std::string(op) + ": an operand is empty");
-  if (&value.builder() != this) throw BuildError(std::string(op) + ": an operand belongs to another program");
+  if (&value.builder() != this)
+    throw BuildError(std::string(op) + ": an operand belongs to another program");
   const ValueInfo& info = values_[value.id()];
   if (info.depth >= static_cast<int>(blocks_.size()) || blocks_[info.depth].number != info.block) {
-    throw BuildError(std::string(op) + ": operand " + info.name + " was made inside a region that has ended");
+    throw BuildError(std::string(op) + ": operand " + info.name +
+                     " was made inside a region that has ended");
   }
   return info;
 }
@@ -156,7 +161,8 @@ std::vector<Value> Builder::Emit(std::string_view name, std::span<const Value> o
   AppendOperands(name, operands);
   for (size_t i = 0; i < regions.size(); ++i) {
     RegionInfo& region = regions_.at(regions[i]);
-    if (std::exchange(region.used, true)) throw BuildError(std::string(name) + ": a region is used twice");
+    if (std::exchange(region.used, true))
+      throw BuildError(std::string(name) + ": a region is used twice");
     out += i == 0 ? " ({\n" : ", {\n";
     out += std::exchange(region.text, {});
     AppendIndent(out);
@@ -173,17 +179,19 @@ std::vector<Value> Builder::Emit(std::string_view name, std::span<const Value> o
   values.reserve(results.size());
   int depth = static_cast<int>(blocks_.size()) - 1;
   for (size_t i = 0; i < results.size(); ++i) {
-    std::string value_name = results.size() == 1 ? result_name : ValueName(result_name + "#", static_cast<int64_t>(i));
+    std::string value_name =
+        results.size() == 1 ? result_name : ValueName(result_name + "#", static_cast<int64_t>(i));
     values.push_back(AddValue(results[i], std::move(value_name), depth));
   }
   return values;
 }
 
-Value Builder::Emit1(std::string_view name, std::initializer_list<Value> operands, std::vector<Attribute> attributes,
-                     TensorType result) {
+Value Builder::Emit1(std::string_view name, std::initializer_list<Value> operands,
+                     std::vector<Attribute> attributes, TensorType result) {
   std::vector<TensorType> results;
   results.push_back(std::move(result));
-  return Emit(name, std::span(operands.begin(), operands.size()), std::move(attributes), std::move(results))[0];
+  return Emit(name, std::span(operands.begin(), operands.size()), std::move(attributes),
+              std::move(results))[0];
 }
 
 int Builder::Region(const std::vector<TensorType>& arguments,
@@ -215,7 +223,9 @@ int Builder::Region(const std::vector<TensorType>& arguments,
   return static_cast<int>(regions_.size()) - 1;
 }
 
-const std::vector<TensorType>& Builder::region_results(int region) const { return regions_.at(region).results; }
+const std::vector<TensorType>& Builder::region_results(int region) const {
+  return regions_.at(region).results;
+}
 
 void Builder::SetLocation(std::string_view name) {
   location_ = name.empty() ? "" : " loc(" + StringText(name) + ")";
@@ -233,8 +243,9 @@ std::string Builder::Signature(std::span<const Value> results) const {
     if (a.aliasing_output) {
       size_t k = static_cast<size_t>(*a.aliasing_output);
       if (k >= results.size() || results[k].type() != info.type) {
-        throw BuildError("argument " + std::to_string(i) + " of type " + info.type.ToString() + " cannot alias output " +
-                         std::to_string(*a.aliasing_output) + (k < results.size() ? " of type " + results[k].type().ToString() : ""));
+        throw BuildError("argument " + std::to_string(i) + " of type " + info.type.ToString() +
+                         " cannot alias output " + std::to_string(*a.aliasing_output) +
+                         (k < results.size() ? " of type " + results[k].type().ToString() : ""));
       }
     }
     AppendArgumentAttributes(out, a);

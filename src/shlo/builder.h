@@ -1,8 +1,9 @@
 // Collects StableHLO operations and prints them as one module in textual form.
 //
-// One Builder makes one module with one public function @main. It belongs to one thread. Ops are made with the free
-// functions of ops.h; Emit is their common bottom. Every misuse throws BuildError, after which the Builder is only good
-// for destruction. The text is MLIR's generic form and parses with StableHLO 1.13 and later.
+// One Builder makes one module with one public function @main. It belongs to one thread. Ops are
+// made with the free functions of ops.h; Emit is their common bottom. Every misuse throws
+// BuildError, after which the Builder is only good for destruction. The text is MLIR's generic form
+// and parses with StableHLO 1.13 and later.
 #pragma once
 
 #include <deque>
@@ -18,7 +19,8 @@
 
 namespace torch_tpu::shlo {
 
-// Attributes of an entry argument. Aliasing is the index of the output whose buffer the argument may become.
+// Attributes of an entry argument. Aliasing is the index of the output whose buffer the argument
+// may become.
 struct ArgumentAttributes {
   std::optional<int> aliasing_output;
   std::string memory_kind;  // "" or "pinned_host"; mhlo.memory_kind
@@ -41,11 +43,12 @@ class Builder {
   std::vector<Value> Emit(std::string_view name, std::span<const Value> operands,
                           std::vector<Attribute> attributes, std::vector<TensorType> results,
                           std::vector<int> regions = {});
-  Value Emit1(std::string_view name, std::initializer_list<Value> operands, std::vector<Attribute> attributes,
-              TensorType result);
+  Value Emit1(std::string_view name, std::initializer_list<Value> operands,
+              std::vector<Attribute> attributes, TensorType result);
 
-  // Builds a region (the body of reduce, while, sort, ...): `body` receives the block arguments and returns the values
-  // that the terminator returns. Gives the region's number for Emit. Values of enclosing regions may be used inside.
+  // Builds a region (the body of reduce, while, sort, ...): `body` receives the block arguments and
+  // returns the values that the terminator returns. Gives the region's number for Emit. Values of
+  // enclosing regions may be used inside.
   int Region(const std::vector<TensorType>& arguments,
              const std::function<std::vector<Value>(std::span<const Value>)>& body);
 

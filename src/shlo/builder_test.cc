@@ -23,7 +23,8 @@ TEST(BuilderTest, WholeModule) {
   b.SetModuleAttribute("mhlo.num_partitions", "2 : i32");
   Value x = b.Argument(kF, {.aliasing_output = 0, .memory_kind = "pinned_host", .sharding = ""});
   Value y = b.Argument({DType::kS64, {}});
-  b.SetArgumentAttributes(1, {.aliasing_output = {}, .memory_kind = "", .sharding = "#sdy.sharding<@mesh, []>"});
+  b.SetArgumentAttributes(
+      1, {.aliasing_output = {}, .memory_kind = "", .sharding = "#sdy.sharding<@mesh, []>"});
   b.SetLocation("aten::add.Tensor");
   std::vector<Value> results = {add(x, x), y};
   EXPECT_EQ(b.Finish(results),
@@ -45,28 +46,35 @@ TEST(BuilderTest, OddModuleNamesAndLocationsAreQuoted) {
   Value z = negate(y);
   const std::string text = b.Finish(std::span(&z, 1));
   EXPECT_NE(text.find("module @\"aten::add\" {"), std::string::npos) << text;
-  EXPECT_NE(text.find(R"(%0 = "stablehlo.negate"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("a\22b\5Cc\0A"))"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find(
+          R"(%0 = "stablehlo.negate"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("a\22b\5Cc\0A"))"),
+      std::string::npos)
       << text;
-  EXPECT_NE(text.find("%1 = \"stablehlo.negate\"(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"), std::string::npos);
+  EXPECT_NE(text.find("%1 = \"stablehlo.negate\"(%0) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n"),
+            std::string::npos);
 }
 
 TEST(BuilderTest, SeveralResultsAndNestedRegions) {
-  EXPECT_EQ(BodyText({{DType::kPred, {}}, {DType::kF32, {}}},
-                     [](Builder& b, Args a) {
-                       int inner_region = -1;
-                       auto yield = [&](std::span<const Value> v) { return std::vector<Value>(v.begin(), v.end()); };
-                       int outer = b.Region({a[1].type()}, [&](std::span<const Value> v) {
-                         inner_region = b.Region({a[1].type()}, yield);
-                         auto inner = b.Emit("test.inner", v, {}, {v[0].type(), v[0].type()}, {inner_region});
-                         return std::vector<Value>{add(inner[1], a[1])};
-                       });
-                       EXPECT_EQ(b.region_results(outer), (std::vector<TensorType>{{DType::kF32, {}}}));
-                       auto out = b.Emit("test.outer", {}, {{"k", "1 : i64"}}, {}, {outer});
-                       EXPECT_TRUE(out.empty());
-                       EXPECT_EQ(b.num_ops(), 5);
-                     }),
-            R"("test.outer"() ({
+  EXPECT_EQ(
+      BodyText({{DType::kPred, {}}, {DType::kF32, {}}},
+               [](Builder& b, Args a) {
+                 int inner_region = -1;
+                 auto yield = [&](std::span<const Value> v) {
+                   return std::vector<Value>(v.begin(), v.end());
+                 };
+                 int outer = b.Region({a[1].type()}, [&](std::span<const Value> v) {
+                   inner_region = b.Region({a[1].type()}, yield);
+                   auto inner =
+                       b.Emit("test.inner", v, {}, {v[0].type(), v[0].type()}, {inner_region});
+                   return std::vector<Value>{add(inner[1], a[1])};
+                 });
+                 EXPECT_EQ(b.region_results(outer), (std::vector<TensorType>{{DType::kF32, {}}}));
+                 auto out = b.Emit("test.outer", {}, {{"k", "1 : i64"}}, {}, {outer});
+                 EXPECT_TRUE(out.empty());
+                 EXPECT_EQ(b.num_ops(), 5);
+               }),
+      R"("test.outer"() ({
 ^bb0(%0: tensor<f32>):
   %2:2 = "test.inner"(%0) ({
   ^bb0(%1: tensor<f32>):
@@ -100,7 +108,8 @@ TEST(BuilderTest, SplatsAreRemembered) {
 TEST(BuilderTest, MisuseIsRefused) {
   Builder b, other;
   Value x = b.Argument(kF), y = other.Argument(kF);
-  EXPECT_EQ(MessageOf([&] { b.Emit1("test.op", {Value()}, {}, kF); }), "test.op: an operand is empty");
+  EXPECT_EQ(MessageOf([&] { b.Emit1("test.op", {Value()}, {}, kF); }),
+            "test.op: an operand is empty");
   EXPECT_EQ(MessageOf([&] { add(x, y); }), "stablehlo.add: an operand belongs to another program");
   EXPECT_EQ(MessageOf([] { Value().dtype(); }), "the type of an empty value was asked for");
   EXPECT_EQ(MessageOf([&] { x.dim(2); }), "dimension 2 was asked of tensor<2x3xf32>");
@@ -115,13 +124,15 @@ TEST(BuilderTest, MisuseIsRefused) {
 
 TEST(BuilderTest, ValuesDoNotLeaveTheirRegion) {
   Value leaked;
-  ExpectRefusal({{DType::kPred, {}}, kF}, "stablehlo.negate: operand %0 was made inside a region that has ended",
+  ExpectRefusal({{DType::kPred, {}}, kF},
+                "stablehlo.negate: operand %0 was made inside a region that has ended",
                 [&](Builder&, Args a) {
                   auto branch = [&] { return std::vector<Value>{leaked = negate(a[1])}; };
                   if_(a[0], branch, [&] { return std::vector<Value>{a[1]}; });
                   negate(leaked);
                 });
-  ExpectRefusal({{DType::kPred, {}}, kF}, "stablehlo.negate: operand %0 was made inside a region that has ended",
+  ExpectRefusal({{DType::kPred, {}}, kF},
+                "stablehlo.negate: operand %0 was made inside a region that has ended",
                 [&](Builder&, Args a) {
                   auto branch = [&] { return std::vector<Value>{leaked = negate(a[1])}; };
                   if_(a[0], branch, [&] { return std::vector<Value>{negate(leaked)}; });
@@ -139,7 +150,8 @@ TEST(BuilderTest, AliasesMustFitTheirOutput) {
   EXPECT_EQ(MessageOf([&] { finish(0); }), "accepted");
   EXPECT_EQ(MessageOf([&] { finish(1); }),
             "argument 0 of type tensor<2x3xf32> cannot alias output 1 of type tensor<f32>");
-  EXPECT_EQ(MessageOf([&] { finish(2); }), "argument 0 of type tensor<2x3xf32> cannot alias output 2");
+  EXPECT_EQ(MessageOf([&] { finish(2); }),
+            "argument 0 of type tensor<2x3xf32> cannot alias output 2");
 }
 
 }  // namespace

@@ -45,13 +45,15 @@ void CheckKind(std::string_view op, std::string_view what, Value v, unsigned kin
 
 void CheckSameType(std::string_view op, Value a, Value b) {
   if (a.type() != b.type()) {
-    Fail(op, "operands must have equal types, got " + a.type().ToString() + " and " + b.type().ToString());
+    Fail(op, "operands must have equal types, got " + a.type().ToString() + " and " +
+                 b.type().ToString());
   }
 }
 
 void CheckSameDType(std::string_view op, Value a, Value b) {
   if (a.dtype() != b.dtype()) {
-    Fail(op, "operands must have equal element types, got " + a.type().ToString() + " and " + b.type().ToString());
+    Fail(op, "operands must have equal element types, got " + a.type().ToString() + " and " +
+                 b.type().ToString());
   }
 }
 
@@ -69,14 +71,16 @@ void CheckDistinctDims(std::string_view op, std::string_view what, const Dims& d
   for (size_t i = 0; i < dims.size(); ++i) {
     bool twice = std::find(dims.begin(), dims.begin() + i, dims[i]) != dims.begin() + i;
     if (dims[i] < 0 || dims[i] >= rank || twice) {
-      Fail(op, std::string(what) + " must be distinct and within [0, " + std::to_string(rank) + "), got " + DimsToString(dims));
+      Fail(op, std::string(what) + " must be distinct and within [0, " + std::to_string(rank) +
+                   "), got " + DimsToString(dims));
     }
   }
 }
 
 void CheckSize(std::string_view op, std::string_view what, const Dims& values, int64_t size) {
   if (static_cast<int64_t>(values.size()) != size) {
-    Fail(op, std::string(what) + " must have " + std::to_string(size) + " entries, got " + DimsToString(values));
+    Fail(op, std::string(what) + " must have " + std::to_string(size) + " entries, got " +
+                 DimsToString(values));
   }
 }
 

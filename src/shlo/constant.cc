@@ -20,7 +20,8 @@ void AppendHex(std::string& out, uint64_t bits, int digits) {
   for (int i = digits - 1; i >= 0; --i) out += kHex[(bits >> (4 * i)) & 15];
 }
 
-// Bits of a quiet NaN or of an infinity. E4M3FN and the FNUZ types have no infinity: NaN takes its place.
+// Bits of a quiet NaN or of an infinity. E4M3FN and the FNUZ types have no infinity: NaN takes its
+// place.
 uint64_t SpecialBits(DType dtype, bool nan, bool negative) {
   struct Bits {
     uint64_t nan, inf, sign;
@@ -78,7 +79,8 @@ void AppendFloat(std::string& out, double value, DType dtype) {
   // MLIR rounds decimals to double first; where that rounds twice the bits are given instead.
   double parsed = 0;
   std::from_chars(text.data(), text.data() + text.size(), parsed);
-  if (dtype == DType::kF32 && std::bit_cast<uint32_t>(static_cast<float>(parsed)) != std::bit_cast<uint32_t>(narrow)) {
+  if (dtype == DType::kF32 &&
+      std::bit_cast<uint32_t>(static_cast<float>(parsed)) != std::bit_cast<uint32_t>(narrow)) {
     AppendHex(out, std::bit_cast<uint32_t>(narrow), 8);
   } else {
     out += text;
@@ -89,7 +91,8 @@ void AppendInteger(std::string& out, int64_t value, DType dtype) {
   int bits = static_cast<int>(8 * DTypeSize(dtype));
   if (bits < 64) {
     uint64_t low = static_cast<uint64_t>(value) << (64 - bits);
-    value = IsSigned(dtype) ? static_cast<int64_t>(low) >> (64 - bits) : static_cast<int64_t>(low >> (64 - bits));
+    value = IsSigned(dtype) ? static_cast<int64_t>(low) >> (64 - bits)
+                            : static_cast<int64_t>(low >> (64 - bits));
   }
   if (dtype == DType::kU64 && value < 0) {
     out += std::to_string(static_cast<uint64_t>(value));
@@ -100,10 +103,12 @@ void AppendInteger(std::string& out, int64_t value, DType dtype) {
 
 int64_t ExactInteger(double value, DType dtype) {
   // 2^63 itself is allowed for ui64, whose upper half is written as a negative int64.
-  if (value != std::floor(value) || value < -0x1p63 || value >= 0x1p64 || (value >= 0x1p63 && dtype != DType::kU64)) {
+  if (value != std::floor(value) || value < -0x1p63 || value >= 0x1p64 ||
+      (value >= 0x1p63 && dtype != DType::kU64)) {
     Fail(kOp, std::to_string(value) + " is no " + std::string(DTypeName(dtype)));
   }
-  return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value)) : static_cast<int64_t>(value);
+  return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value))
+                         : static_cast<int64_t>(value);
 }
 
 void AppendElement(std::string& out, double value, DType dtype) {
@@ -187,14 +192,19 @@ Value constant(Builder& b, std::complex<double> value, const TensorType& type) {
   return v;
 }
 
-Value constant(Builder& b, std::span<const int64_t> values, DType dtype) { return Table(b, values, dtype); }
+Value constant(Builder& b, std::span<const int64_t> values, DType dtype) {
+  return Table(b, values, dtype);
+}
 
-Value constant(Builder& b, std::span<const double> values, DType dtype) { return Table(b, values, dtype); }
+Value constant(Builder& b, std::span<const double> values, DType dtype) {
+  return Table(b, values, dtype);
+}
 
 Value iota(Builder& b, int64_t dimension, const TensorType& type) {
   constexpr std::string_view kIota = "stablehlo.iota";
   if (KindOf(type.dtype) == kPredKind || dimension < 0 || dimension >= type.rank()) {
-    Fail(kIota, "cannot count along dimension " + std::to_string(dimension) + " of " + type.ToString());
+    Fail(kIota,
+         "cannot count along dimension " + std::to_string(dimension) + " of " + type.ToString());
   }
   return b.Emit1(kIota, {}, {{"iota_dimension", I64Text(dimension)}}, type);
 }

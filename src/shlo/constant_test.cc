@@ -13,7 +13,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // What stands between "dense<" and ">" of a rank-0 constant.
 template <typename T>
 std::string Element(T value, DType dtype) {
-  const std::string text = BodyText({}, [&](Builder& b, Args) { constant(b, value, TensorType{dtype, {}}); });
+  const std::string text =
+      BodyText({}, [&](Builder& b, Args) { constant(b, value, TensorType{dtype, {}}); });
   const size_t begin = text.find("dense<") + 6;
   return text.substr(begin, text.find("> : tensor<", begin) - begin);
 }
@@ -32,7 +33,9 @@ TEST(ConstantTest, Lines) {
        {R"(%0 = "stablehlo.constant"() {value = dense<[0.5, -0.0]> : tensor<2xf64>} : () -> tensor<2xf64>)",
         [&](Builder& b, Args) { constant(b, floats, DType::kF64); }},
        {R"(%0 = "stablehlo.constant"() {value = dense<(1.0, -2.5)> : tensor<complex<f32>>} : () -> tensor<complex<f32>>)",
-        [](Builder& b, Args) { constant(b, std::complex<double>(1, -2.5), TensorType{DType::kC64, {}}); }},
+        [](Builder& b, Args) {
+          constant(b, std::complex<double>(1, -2.5), TensorType{DType::kC64, {}});
+        }},
        {R"(%0 = "stablehlo.iota"() {iota_dimension = 1 : i64} : () -> tensor<2x3xi32>)",
         [](Builder& b, Args) { iota(b, 1, {DType::kS32, {2, 3}}); }}});
 }
@@ -88,11 +91,13 @@ TEST(ConstantTest, Integers) {
 TEST(ConstantTest, Refusals) {
   ExpectRefusal({}, "stablehlo.constant: 0.500000 is no i32",
                 [](Builder& b, Args) { scalar(b, 0.5, DType::kS32); });
-  ExpectRefusal({}, "stablehlo.constant: nan is no ui8", [](Builder& b, Args) { scalar(b, kNan, DType::kU8); });
+  ExpectRefusal({}, "stablehlo.constant: nan is no ui8",
+                [](Builder& b, Args) { scalar(b, kNan, DType::kU8); });
   ExpectRefusal({}, "stablehlo.constant: a complex number is no f32", [](Builder& b, Args) {
     constant(b, std::complex<double>(1, 1), TensorType{DType::kF32, {}});
   });
-  ExpectRefusal({}, "an element type is invalid", [](Builder& b, Args) { constant(b, 1, TensorType{}); });
+  ExpectRefusal({}, "an element type is invalid",
+                [](Builder& b, Args) { constant(b, 1, TensorType{}); });
   ExpectRefusal({}, "stablehlo.iota: cannot count along dimension 1 of tensor<2xi32>",
                 [](Builder& b, Args) { iota(b, 1, {DType::kS32, {2}}); });
 }

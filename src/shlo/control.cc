@@ -29,24 +29,28 @@ std::vector<Value> sort(std::span<const Value> operands, int64_t dimension,
   std::vector<TensorType> elements;
   for (Value v : operands) {
     if (v.dims() != operands[0].dims()) {
-      Fail(kOp, "operands must have equal dims, got " + operands[0].type().ToString() + " and " + v.type().ToString());
+      Fail(kOp, "operands must have equal dims, got " + operands[0].type().ToString() + " and " +
+                    v.type().ToString());
     }
     elements.insert(elements.end(), 2, {v.dtype(), {}});
   }
   Builder& b = operands[0].builder();
-  int region = b.Region(elements, [&](std::span<const Value> v) { return std::vector<Value>{less(v)}; });
+  int region =
+      b.Region(elements, [&](std::span<const Value> v) { return std::vector<Value>{less(v)}; });
   CheckReturns(kOp, "the comparator", b.region_results(region), {{DType::kPred, {}}});
-  return b.Emit(kOp, operands, {{"dimension", I64Text(dimension)}, {"is_stable", BoolText(stable)}}, TypesOf(operands),
-                {region});
+  return b.Emit(kOp, operands, {{"dimension", I64Text(dimension)}, {"is_stable", BoolText(stable)}},
+                TypesOf(operands), {region});
 }
 
-std::vector<Value> while_(std::span<const Value> init, const std::function<Value(std::span<const Value>)>& condition,
+std::vector<Value> while_(std::span<const Value> init,
+                          const std::function<Value(std::span<const Value>)>& condition,
                           const Body& body) {
   constexpr std::string_view kOp = "stablehlo.while";
   if (init.empty()) Fail(kOp, "needs at least one value");
   Builder& b = init[0].builder();
   std::vector<TensorType> types = TypesOf(init);
-  int condition_region = b.Region(types, [&](std::span<const Value> v) { return std::vector<Value>{condition(v)}; });
+  int condition_region =
+      b.Region(types, [&](std::span<const Value> v) { return std::vector<Value>{condition(v)}; });
   CheckReturns(kOp, "the condition", b.region_results(condition_region), {{DType::kPred, {}}});
   int body_region = b.Region(types, body);
   CheckReturns(kOp, "the body", b.region_results(body_region), types);
@@ -56,7 +60,8 @@ std::vector<Value> while_(std::span<const Value> init, const std::function<Value
 std::vector<Value> if_(Value pred, const std::function<std::vector<Value>()>& on_true,
                        const std::function<std::vector<Value>()>& on_false) {
   constexpr std::string_view kOp = "stablehlo.if";
-  if (pred.type() != TensorType{DType::kPred, {}}) Fail(kOp, "pred must be tensor<i1>, got " + pred.type().ToString());
+  if (pred.type() != TensorType{DType::kPred, {}})
+    Fail(kOp, "pred must be tensor<i1>, got " + pred.type().ToString());
   Builder& b = pred.builder();
   int true_region = b.Region({}, [&](std::span<const Value>) { return on_true(); });
   int false_region = b.Region({}, [&](std::span<const Value>) { return on_false(); });
@@ -71,15 +76,16 @@ std::pair<Value, Value> rng_bit_generator(Value state, const TensorType& type) {
     Fail(kOp, "state must be tensor<2xui64>, got " + state.type().ToString());
   }
   if (!IsUnsigned(type.dtype)) Fail(kOp, "bits must be unsigned integers, got " + type.ToString());
-  std::vector<Value> out =
-      state.builder().Emit(kOp, std::span(&state, 1), {{"rng_algorithm", EnumText("rng_algorithm", "PHILOX")}},
-                           {state.type(), type});
+  std::vector<Value> out = state.builder().Emit(
+      kOp, std::span(&state, 1), {{"rng_algorithm", EnumText("rng_algorithm", "PHILOX")}},
+      {state.type(), type});
   return {out[0], out[1]};
 }
 
-std::vector<Value> custom_call(Builder& b, const std::string& target, std::span<const Value> operands,
-                               std::vector<TensorType> results, std::vector<Attribute> attributes,
-                               bool has_side_effect, int api_version) {
+std::vector<Value> custom_call(Builder& b, const std::string& target,
+                               std::span<const Value> operands, std::vector<TensorType> results,
+                               std::vector<Attribute> attributes, bool has_side_effect,
+                               int api_version) {
   if (target.empty()) Fail("stablehlo.custom_call", "needs the name of its target");
   attributes.insert(attributes.begin(), {{"call_target_name", StringText(target)},
                                          {"has_side_effect", BoolText(has_side_effect)},

@@ -22,8 +22,9 @@ TEST(ControlTest, Sort) {
 TEST(ControlTest, While) {
   EXPECT_EQ(BodyText({kI, kP},
                      [](Builder&, Args a) {
-                       while_(a.subspan(0, 1), [&](Args) { return a[1]; },
-                              [](Args v) { return std::vector<Value>{v[0] + v[0]}; });
+                       while_(
+                           a.subspan(0, 1), [&](Args) { return a[1]; },
+                           [](Args v) { return std::vector<Value>{v[0] + v[0]}; });
                      }),
             R"(%3 = "stablehlo.while"(%arg0) ({
 ^bb0(%0: tensor<i32>):
@@ -39,7 +40,8 @@ TEST(ControlTest, While) {
 TEST(ControlTest, If) {
   EXPECT_EQ(BodyText({kP, kI},
                      [](Builder&, Args a) {
-                       if_(a[0], [&] { return std::vector<Value>{a[1]}; },
+                       if_(
+                           a[0], [&] { return std::vector<Value>{a[1]}; },
                            [&] { return std::vector<Value>{negate(a[1])}; });
                      }),
             R"(%1 = "stablehlo.if"(%arg0) ({
@@ -59,7 +61,9 @@ TEST(ControlTest, OneLiners) {
         [](Builder&, Args a) { rng_bit_generator(a[0], {DType::kU32, {5}}); }},
        {R"(%0 = "stablehlo.custom_call"(%arg1) {call_target_name = "Sharding", has_side_effect = false, )"
         R"(api_version = 4 : i32, backend_config = {}} : (tensor<3xf32>) -> tensor<3xf32>)",
-        [](Builder& b, Args a) { custom_call(b, "Sharding", a.subspan(1), {kF}, {{"backend_config", "{}"}}); }},
+        [](Builder& b, Args a) {
+          custom_call(b, "Sharding", a.subspan(1), {kF}, {{"backend_config", "{}"}});
+        }},
        {R"("stablehlo.custom_call"() {call_target_name = "log", has_side_effect = true, api_version = 2 : i32} : () -> ())",
         [](Builder& b, Args) { custom_call(b, "log", {}, {}, {}, true, 2); }},
        {R"(%0 = "stablehlo.optimization_barrier"(%arg1) : (tensor<3xf32>) -> tensor<3xf32>)",
@@ -71,27 +75,36 @@ TEST(ControlTest, Refusals) {
                 [](Builder&, Args a) { sort(a, 1, [](Args v) { return v[0] < v[1]; }); });
   ExpectRefusal({kF}, "stablehlo.sort: the comparator must return tensor<i1>, got tensor<f32>",
                 [](Builder&, Args a) { sort(a, 0, [](Args v) { return v[0]; }); });
-  ExpectRefusal({kF, {DType::kS32, {4}}}, "stablehlo.sort: operands must have equal dims, got tensor<3xf32> and tensor<4xi32>",
-                [](Builder&, Args a) { sort(a, 0, [](Args v) { return v[0] < v[1]; }); });
-  ExpectRefusal({kI}, "stablehlo.while: the condition must return tensor<i1>, got tensor<i32>",
+  ExpectRefusal(
+      {kF, {DType::kS32, {4}}},
+      "stablehlo.sort: operands must have equal dims, got tensor<3xf32> and tensor<4xi32>",
+      [](Builder&, Args a) { sort(a, 0, [](Args v) { return v[0] < v[1]; }); });
+  ExpectRefusal(
+      {kI}, "stablehlo.while: the condition must return tensor<i1>, got tensor<i32>",
+      [](Builder&, Args a) {
+        while_(a, [](Args v) { return v[0]; }, [](Args v) { return std::vector<Value>{v[0]}; });
+      });
+  ExpectRefusal({kI}, "stablehlo.while: the body must return tensor<i32>, got tensor<f32>",
                 [](Builder&, Args a) {
-                  while_(a, [](Args v) { return v[0]; }, [](Args v) { return std::vector<Value>{v[0]}; });
+                  while_(
+                      a, [](Args v) { return v[0] > 0.0; },
+                      [](Args v) { return std::vector<Value>{convert(v[0], DType::kF32)}; });
                 });
-  ExpectRefusal({kI}, "stablehlo.while: the body must return tensor<i32>, got tensor<f32>", [](Builder&, Args a) {
-    while_(a, [](Args v) { return v[0] > 0.0; },
-           [](Args v) { return std::vector<Value>{convert(v[0], DType::kF32)}; });
-  });
-  ExpectRefusal({kI}, "stablehlo.if: pred must be tensor<i1>, got tensor<i32>", [](Builder&, Args a) {
-    auto branch = [&] { return std::vector<Value>{a[0]}; };
-    if_(a[0], branch, branch);
-  });
+  ExpectRefusal({kI}, "stablehlo.if: pred must be tensor<i1>, got tensor<i32>",
+                [](Builder&, Args a) {
+                  auto branch = [&] { return std::vector<Value>{a[0]}; };
+                  if_(a[0], branch, branch);
+                });
   ExpectRefusal({kP, kI}, "stablehlo.if: the false branch must return tensor<i32>, got tensor<i1>",
                 [](Builder&, Args a) {
-                  if_(a[0], [&] { return std::vector<Value>{a[1]}; }, [&] { return std::vector<Value>{a[0]}; });
+                  if_(
+                      a[0], [&] { return std::vector<Value>{a[1]}; },
+                      [&] { return std::vector<Value>{a[0]}; });
                 });
   ExpectRefusal({kI}, "stablehlo.rng_bit_generator: state must be tensor<2xui64>, got tensor<i32>",
                 [](Builder&, Args a) { rng_bit_generator(a[0], {DType::kU32, {5}}); });
-  ExpectRefusal({{DType::kU64, {2}}}, "stablehlo.rng_bit_generator: bits must be unsigned integers, got tensor<3xf32>",
+  ExpectRefusal({{DType::kU64, {2}}},
+                "stablehlo.rng_bit_generator: bits must be unsigned integers, got tensor<3xf32>",
                 [](Builder&, Args a) { rng_bit_generator(a[0], kF); });
   ExpectRefusal({}, "stablehlo.custom_call: needs the name of its target",
                 [](Builder& b, Args) { custom_call(b, "", {}, {}, {}); });

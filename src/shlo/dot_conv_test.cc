@@ -35,15 +35,20 @@ TEST(DotConvTest, Convolution) {
         R"(feature_group_count = 2 : i64, batch_group_count = 1 : i64, precision_config = )"
         R"([#stablehlo<precision HIGH>, #stablehlo<precision HIGH>]} : )"
         R"((tensor<2x6x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x4x4xf32>)",
-        [](Builder&, Args a) { convolution(a[0], a[1], kNchw, kWindow, 2, 1, Precision::kHigh); }}});
+        [](Builder&, Args a) {
+          convolution(a[0], a[1], kNchw, kWindow, 2, 1, Precision::kHigh);
+        }}});
 }
 
 TEST(DotConvTest, OtherLayoutsAndNoSpatialDimension) {
-  const std::string text = BodyText({{DType::kF32, {8, 2, 3}}, {DType::kF32, {2, 3, 4}}}, [](Builder&, Args a) {
-    ConvDims dims{1, 2, {0}, 1, 2, {0}, 1, 2, {0}};
-    EXPECT_EQ(convolution(a[0], a[1], dims, {{1}, {0}, {0}, {2}, {1}, {true}}).dims(), (Dims{14, 2, 4}));
-  });
-  EXPECT_NE(text.find("#stablehlo.conv<[0, b, f]x[0, i, o]->[0, b, f]>"), std::string::npos) << text;
+  const std::string text =
+      BodyText({{DType::kF32, {8, 2, 3}}, {DType::kF32, {2, 3, 4}}}, [](Builder&, Args a) {
+        ConvDims dims{1, 2, {0}, 1, 2, {0}, 1, 2, {0}};
+        EXPECT_EQ(convolution(a[0], a[1], dims, {{1}, {0}, {0}, {2}, {1}, {true}}).dims(),
+                  (Dims{14, 2, 4}));
+      });
+  EXPECT_NE(text.find("#stablehlo.conv<[0, b, f]x[0, i, o]->[0, b, f]>"), std::string::npos)
+      << text;
   EXPECT_NE(text.find("window_reversal = array<i1: true>"), std::string::npos) << text;
   BodyText({{DType::kF32, {2, 3}}, {DType::kF32, {4, 3}}}, [](Builder&, Args a) {
     EXPECT_EQ(convolution(a[0], a[1], {0, 1, {}, 1, 0, {}, 0, 1, {}}, {}).dims(), (Dims{2, 4}));
@@ -52,33 +57,40 @@ TEST(DotConvTest, OtherLayoutsAndNoSpatialDimension) {
 
 TEST(DotConvTest, Refusals) {
   ExpectRefusal({{DType::kF32, {2, 3}}, {DType::kF32, {4, 5}}},
-                "stablehlo.dot_general: contracting dimensions [1] of tensor<2x3xf32> and [0] of tensor<4x5xf32> do "
+                "stablehlo.dot_general: contracting dimensions [1] of tensor<2x3xf32> and [0] of "
+                "tensor<4x5xf32> do "
                 "not match",
                 [](Builder&, Args a) { dot_general(a[0], a[1], {{}, {}, {1}, {0}}); });
   ExpectRefusal({{DType::kF32, {2, 3}}, {DType::kF64, {3}}},
-                "stablehlo.dot_general: operands must have equal element types, got tensor<2x3xf32> and tensor<3xf64>",
+                "stablehlo.dot_general: operands must have equal element types, got "
+                "tensor<2x3xf32> and tensor<3xf64>",
                 [](Builder&, Args a) { dot_general(a[0], a[1], {{}, {}, {1}, {0}}); });
-  ExpectRefusal({{DType::kF32, {2, 3}}, {DType::kF32, {3}}},
-                "stablehlo.dot_general: dimensions of lhs must be distinct and within [0, 2), got [1, 1]",
-                [](Builder&, Args a) { dot_general(a[0], a[1], {{1}, {0}, {1}, {0}}); });
+  ExpectRefusal(
+      {{DType::kF32, {2, 3}}, {DType::kF32, {3}}},
+      "stablehlo.dot_general: dimensions of lhs must be distinct and within [0, 2), got [1, 1]",
+      [](Builder&, Args a) { dot_general(a[0], a[1], {{1}, {0}, {1}, {0}}); });
   ExpectRefusal({kImage, kKernel},
                 "stablehlo.convolution: input features must be kernel input features times 1, got "
                 "tensor<2x6x8x8xf32> and kernel tensor<4x3x3x3xf32>",
                 [](Builder&, Args a) { convolution(a[0], a[1], kNchw, kWindow); });
   ExpectRefusal({kImage, kKernel},
-                "stablehlo.convolution: one of feature and batch groups must be 1 and the other at least 1, got 2 and 2",
+                "stablehlo.convolution: one of feature and batch groups must be 1 and the other at "
+                "least 1, got 2 and 2",
                 [](Builder&, Args a) { convolution(a[0], a[1], kNchw, kWindow, 2, 2); });
   ExpectRefusal({kImage, {DType::kF32, {3, 3}}},
-                "stablehlo.convolution: operands must have rank 4, got tensor<2x6x8x8xf32> and tensor<3x3xf32>",
+                "stablehlo.convolution: operands must have rank 4, got tensor<2x6x8x8xf32> and "
+                "tensor<3x3xf32>",
                 [](Builder&, Args a) { convolution(a[0], a[1], kNchw, kWindow); });
-  ExpectRefusal({kImage, kKernel}, "stablehlo.convolution: window_strides must have 2 entries, got [1]",
+  ExpectRefusal({kImage, kKernel},
+                "stablehlo.convolution: window_strides must have 2 entries, got [1]",
                 [](Builder&, Args a) {
                   ConvWindow window = kWindow;
                   window.strides = {1};
                   convolution(a[0], a[1], kNchw, window, 2);
                 });
   ExpectRefusal({kImage, kKernel},
-                "stablehlo.convolution: dimension numbers must be distinct and within [0, 4), got [0, 0, 2, 3]",
+                "stablehlo.convolution: dimension numbers must be distinct and within [0, 4), got "
+                "[0, 0, 2, 3]",
                 [](Builder&, Args a) {
                   ConvDims dims = kNchw;
                   dims.input_feature = 0;

@@ -65,13 +65,15 @@ Value is_finite(Value operand) { return Test("stablehlo.is_finite", operand); }
 Value real(Value operand) {
   if (IsFloat(operand.dtype())) return operand;
   CheckKind("stablehlo.real", "operand", operand, kFloatOrComplex);
-  return operand.builder().Emit1("stablehlo.real", {operand}, {}, {RealType(operand.dtype()), operand.dims()});
+  return operand.builder().Emit1("stablehlo.real", {operand}, {},
+                                 {RealType(operand.dtype()), operand.dims()});
 }
 
 Value imag(Value operand) {
   if (IsFloat(operand.dtype())) return constant(operand.builder(), 0, operand.type());
   CheckKind("stablehlo.imag", "operand", operand, kFloatOrComplex);
-  return operand.builder().Emit1("stablehlo.imag", {operand}, {}, {RealType(operand.dtype()), operand.dims()});
+  return operand.builder().Emit1("stablehlo.imag", {operand}, {},
+                                 {RealType(operand.dtype()), operand.dims()});
 }
 
 Value convert(Value operand, DType dtype) {
@@ -93,7 +95,8 @@ Value bitcast_convert(Value operand, DType dtype) {
   if (operand.dtype() == dtype) return operand;
   CheckKind(kOp, "operand", operand, kAnyKind & ~kPredKind);
   if (dtype == DType::kPred || IsComplex(dtype) != IsComplex(operand.dtype())) {
-    Fail(kOp, operand.type().ToString() + " cannot be reinterpreted as " + std::string(DTypeName(dtype)));
+    Fail(kOp, operand.type().ToString() + " cannot be reinterpreted as " +
+                  std::string(DTypeName(dtype)));
   }
   TensorType result{dtype, operand.dims()};
   int64_t from = DTypeSize(operand.dtype()), to = DTypeSize(dtype);
@@ -112,8 +115,8 @@ Value reduce_precision(Value operand, int exponent_bits, int mantissa_bits) {
   constexpr std::string_view kOp = "stablehlo.reduce_precision";
   CheckKind(kOp, "operand", operand, kFloatKind);
   if (exponent_bits < 1 || mantissa_bits < 0) {
-    Fail(kOp, "needs at least 1 exponent bit and 0 mantissa bits, got " + std::to_string(exponent_bits) + " and " +
-                  std::to_string(mantissa_bits));
+    Fail(kOp, "needs at least 1 exponent bit and 0 mantissa bits, got " +
+                  std::to_string(exponent_bits) + " and " + std::to_string(mantissa_bits));
   }
   return operand.builder().Emit1(kOp, {operand},
                                  {{"exponent_bits", std::to_string(exponent_bits) + " : i32"},
@@ -159,9 +162,15 @@ BINARY(shift_right_arithmetic, kIntegerKind)
 BINARY(shift_right_logical, kIntegerKind)
 #undef BINARY
 
-Value and_(Value lhs, Value rhs) { return Binary("stablehlo.and", lhs, rhs, kPredKind | kIntegerKind); }
-Value or_(Value lhs, Value rhs) { return Binary("stablehlo.or", lhs, rhs, kPredKind | kIntegerKind); }
-Value xor_(Value lhs, Value rhs) { return Binary("stablehlo.xor", lhs, rhs, kPredKind | kIntegerKind); }
+Value and_(Value lhs, Value rhs) {
+  return Binary("stablehlo.and", lhs, rhs, kPredKind | kIntegerKind);
+}
+Value or_(Value lhs, Value rhs) {
+  return Binary("stablehlo.or", lhs, rhs, kPredKind | kIntegerKind);
+}
+Value xor_(Value lhs, Value rhs) {
+  return Binary("stablehlo.xor", lhs, rhs, kPredKind | kIntegerKind);
+}
 Value next_after(Value lhs, Value rhs) { return Binary("chlo.next_after", lhs, rhs, kFloatKind); }
 Value polygamma(Value n, Value x) { return Binary("chlo.polygamma", n, x, kFloatKind); }
 Value zeta(Value x, Value q) { return Binary("chlo.zeta", x, q, kFloatKind); }
@@ -170,7 +179,8 @@ Value complex(Value re, Value im) {
   constexpr std::string_view kOp = "stablehlo.complex";
   CheckSameType(kOp, re, im);
   DType dtype = ComplexType(re.dtype());
-  if (dtype == DType::kInvalid) Fail(kOp, "operands must be f32 or f64, got " + re.type().ToString());
+  if (dtype == DType::kInvalid)
+    Fail(kOp, "operands must be f32 or f64, got " + re.type().ToString());
   return re.builder().Emit1(kOp, {re, im}, {}, {dtype, re.dims()});
 }
 
@@ -179,7 +189,8 @@ Value compare(Value lhs, Value rhs, Direction direction, bool total_order) {
   constexpr std::string_view kNames[] = {"EQ", "NE", "LT", "LE", "GT", "GE"};
   CheckSameType(kOp, lhs, rhs);
   bool ordered = direction != Direction::kEq && direction != Direction::kNe;
-  if (IsComplex(lhs.dtype()) && ordered) Fail(kOp, "complex numbers have no order, got " + lhs.type().ToString());
+  if (IsComplex(lhs.dtype()) && ordered)
+    Fail(kOp, "complex numbers have no order, got " + lhs.type().ToString());
   std::string_view type = "UNSIGNED";
   if (IsSigned(lhs.dtype())) type = "SIGNED";
   if (IsFloat(lhs.dtype()) || IsComplex(lhs.dtype())) type = "FLOAT";
@@ -189,7 +200,8 @@ Value compare(Value lhs, Value rhs, Direction direction, bool total_order) {
   }
   return lhs.builder().Emit1(
       kOp, {lhs, rhs},
-      {{"comparison_direction", EnumText("comparison_direction", kNames[static_cast<int>(direction)])},
+      {{"comparison_direction",
+        EnumText("comparison_direction", kNames[static_cast<int>(direction)])},
        {"compare_type", EnumText("comparison_type", type)}},
       {DType::kPred, lhs.dims()});
 }
@@ -209,7 +221,8 @@ Value clamp(Value min, Value operand, Value max) {
   CheckKind(kOp, "operand", operand, kAnyKind & ~kComplexKind);
   for (Value bound : {min, max}) {
     if (bound.dtype() != operand.dtype() || (bound.rank() != 0 && bound.dims() != operand.dims())) {
-      Fail(kOp, "bounds of " + operand.type().ToString() + " must have its element type and rank 0 or its dims, got " +
+      Fail(kOp, "bounds of " + operand.type().ToString() +
+                    " must have its element type and rank 0 or its dims, got " +
                     bound.type().ToString());
     }
   }

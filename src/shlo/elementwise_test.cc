@@ -51,46 +51,51 @@ TEST(ElementwiseTest, UnaryFloat) {
       {"chlo.sinh", sinh},
   };
   for (const NamedUnary& c : kCases) {
-    EXPECT_EQ(BodyText({kF}, [&](Builder&, Args a) { c.op(a[0]); }),
-              "%0 = \"" + std::string(c.text) + "\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n");
+    EXPECT_EQ(
+        BodyText({kF}, [&](Builder&, Args a) { c.op(a[0]); }),
+        "%0 = \"" + std::string(c.text) + "\"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>\n");
   }
 }
 
 TEST(ElementwiseTest, UnaryWithOtherTypes) {
-  ExpectGolden({kI, kP, kC, kF},
-               {{R"(%0 = "stablehlo.count_leading_zeros"(%arg0) : (tensor<2xi32>) -> tensor<2xi32>)",
-                 [](Builder&, Args a) { count_leading_zeros(a[0]); }},
-                {R"(%0 = "stablehlo.popcnt"(%arg0) : (tensor<2xi32>) -> tensor<2xi32>)",
-                 [](Builder&, Args a) { popcnt(a[0]); }},
-                {R"(%0 = "stablehlo.not"(%arg1) : (tensor<2xi1>) -> tensor<2xi1>)",
-                 [](Builder&, Args a) { not_(a[1]); }},
-                {R"(%0 = "stablehlo.abs"(%arg2) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)",
-                 [](Builder&, Args a) { abs(a[2]); }},
-                {R"(%0 = "stablehlo.real"(%arg2) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)",
-                 [](Builder&, Args a) { real(a[2]); }},
-                {R"(%0 = "stablehlo.imag"(%arg2) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)",
-                 [](Builder&, Args a) { imag(a[2]); }},
-                {R"(%0 = "stablehlo.is_finite"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
-                 [](Builder&, Args a) { is_finite(a[3]); }},
-                {R"(%0 = "chlo.is_inf"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
-                 [](Builder&, Args a) { is_inf(a[3]); }},
-                {R"(%0 = "chlo.is_neg_inf"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
-                 [](Builder&, Args a) { is_neg_inf(a[3]); }},
-                {R"(%0 = "chlo.is_pos_inf"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
-                 [](Builder&, Args a) { is_pos_inf(a[3]); }},
-                {R"(%0 = "stablehlo.reduce_precision"(%arg3) {exponent_bits = 8 : i32, mantissa_bits = 7 : i32})"
-                 R"( : (tensor<2x3xf32>) -> tensor<2x3xf32>)",
-                 [](Builder&, Args a) { reduce_precision(a[3], 8, 7); }}});
+  ExpectGolden(
+      {kI, kP, kC, kF},
+      {{R"(%0 = "stablehlo.count_leading_zeros"(%arg0) : (tensor<2xi32>) -> tensor<2xi32>)",
+        [](Builder&, Args a) { count_leading_zeros(a[0]); }},
+       {R"(%0 = "stablehlo.popcnt"(%arg0) : (tensor<2xi32>) -> tensor<2xi32>)",
+        [](Builder&, Args a) { popcnt(a[0]); }},
+       {R"(%0 = "stablehlo.not"(%arg1) : (tensor<2xi1>) -> tensor<2xi1>)",
+        [](Builder&, Args a) { not_(a[1]); }},
+       {R"(%0 = "stablehlo.abs"(%arg2) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)",
+        [](Builder&, Args a) { abs(a[2]); }},
+       {R"(%0 = "stablehlo.real"(%arg2) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)",
+        [](Builder&, Args a) { real(a[2]); }},
+       {R"(%0 = "stablehlo.imag"(%arg2) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)",
+        [](Builder&, Args a) { imag(a[2]); }},
+       {R"(%0 = "stablehlo.is_finite"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
+        [](Builder&, Args a) { is_finite(a[3]); }},
+       {R"(%0 = "chlo.is_inf"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
+        [](Builder&, Args a) { is_inf(a[3]); }},
+       {R"(%0 = "chlo.is_neg_inf"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
+        [](Builder&, Args a) { is_neg_inf(a[3]); }},
+       {R"(%0 = "chlo.is_pos_inf"(%arg3) : (tensor<2x3xf32>) -> tensor<2x3xi1>)",
+        [](Builder&, Args a) { is_pos_inf(a[3]); }},
+       {R"(%0 = "stablehlo.reduce_precision"(%arg3) {exponent_bits = 8 : i32, mantissa_bits = 7 : i32})"
+        R"( : (tensor<2x3xf32>) -> tensor<2x3xf32>)",
+        [](Builder&, Args a) { reduce_precision(a[3], 8, 7); }}});
 }
 
 TEST(ElementwiseTest, Convert) {
-  ExpectGolden({kI, kC, kF}, {{R"(%0 = "stablehlo.convert"(%arg0) : (tensor<2xi32>) -> tensor<2xbf16>)",
-                               [](Builder&, Args a) { convert(a[0], DType::kBF16); }},
-                              {R"(%0 = "stablehlo.real"(%arg1) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)"
-                               "\n"
-                               R"(%1 = "stablehlo.convert"(%0) : (tensor<2xf32>) -> tensor<2xi8>)",
-                               [](Builder&, Args a) { convert(a[1], DType::kS8); }}});
-  EXPECT_EQ(BodyText({kF}, [](Builder&, Args a) { EXPECT_EQ(convert(a[0], DType::kF32).id(), a[0].id()); }), "");
+  ExpectGolden({kI, kC, kF},
+               {{R"(%0 = "stablehlo.convert"(%arg0) : (tensor<2xi32>) -> tensor<2xbf16>)",
+                 [](Builder&, Args a) { convert(a[0], DType::kBF16); }},
+                {R"(%0 = "stablehlo.real"(%arg1) : (tensor<2xcomplex<f32>>) -> tensor<2xf32>)"
+                 "\n"
+                 R"(%1 = "stablehlo.convert"(%0) : (tensor<2xf32>) -> tensor<2xi8>)",
+                 [](Builder&, Args a) { convert(a[1], DType::kS8); }}});
+  EXPECT_EQ(BodyText({kF}, [](Builder&,
+                              Args a) { EXPECT_EQ(convert(a[0], DType::kF32).id(), a[0].id()); }),
+            "");
 }
 
 TEST(ElementwiseTest, BitcastConvert) {
@@ -102,8 +107,10 @@ TEST(ElementwiseTest, BitcastConvert) {
                  [](Builder&, Args a) { bitcast_convert(a[0], DType::kU16); }},
                 {R"(%0 = "stablehlo.bitcast_convert"(%arg1) : (tensor<2x4xui8>) -> tensor<2xf32>)",
                  [](Builder&, Args a) { bitcast_convert(a[1], DType::kF32); }}});
-  ExpectRefusal({kI}, "stablehlo.bitcast_convert: the last dimension must be 2 to become f64, got tensor<i32>",
-                [](Builder& b, Args) { bitcast_convert(scalar(b, int64_t{1}, DType::kS32), DType::kF64); });
+  ExpectRefusal(
+      {kI},
+      "stablehlo.bitcast_convert: the last dimension must be 2 to become f64, got tensor<i32>",
+      [](Builder& b, Args) { bitcast_convert(scalar(b, int64_t{1}, DType::kS32), DType::kF64); });
   ExpectRefusal({kI}, "stablehlo.bitcast_convert: tensor<2xi32> cannot be reinterpreted as i1",
                 [](Builder&, Args a) { bitcast_convert(a[0], DType::kPred); });
 }
@@ -114,10 +121,12 @@ TEST(ElementwiseTest, Binary) {
     Value (*op)(Value, Value);
   };
   const Case kFloat[] = {
-      {"stablehlo.add", add},           {"stablehlo.atan2", atan2},       {"stablehlo.divide", divide},
-      {"stablehlo.maximum", maximum},   {"stablehlo.minimum", minimum},   {"stablehlo.multiply", multiply},
-      {"stablehlo.power", power},       {"stablehlo.remainder", remainder}, {"stablehlo.subtract", subtract},
-      {"chlo.next_after", next_after},  {"chlo.polygamma", polygamma},    {"chlo.zeta", zeta},
+      {"stablehlo.add", add},           {"stablehlo.atan2", atan2},
+      {"stablehlo.divide", divide},     {"stablehlo.maximum", maximum},
+      {"stablehlo.minimum", minimum},   {"stablehlo.multiply", multiply},
+      {"stablehlo.power", power},       {"stablehlo.remainder", remainder},
+      {"stablehlo.subtract", subtract}, {"chlo.next_after", next_after},
+      {"chlo.polygamma", polygamma},    {"chlo.zeta", zeta},
   };
   for (const Case& c : kFloat) {
     EXPECT_EQ(BodyText({kF, kF}, [&](Builder&, Args a) { c.op(a[0], a[1]); }),
@@ -134,7 +143,8 @@ TEST(ElementwiseTest, Binary) {
   };
   for (const Case& c : kInteger) {
     EXPECT_EQ(BodyText({kI, kI}, [&](Builder&, Args a) { c.op(a[0], a[1]); }),
-              "%0 = \"" + std::string(c.text) + "\"(%arg0, %arg1) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>\n");
+              "%0 = \"" + std::string(c.text) +
+                  "\"(%arg0, %arg1) : (tensor<2xi32>, tensor<2xi32>) -> tensor<2xi32>\n");
   }
 }
 
@@ -164,29 +174,39 @@ TEST(ElementwiseTest, ComplexCompareSelectClamp) {
 
 TEST(ElementwiseTest, Refusals) {
   const TensorType flipped{DType::kF32, {3, 2}};
-  ExpectRefusal({kF, flipped},
-                "stablehlo.add: operands must have equal types, got tensor<2x3xf32> and tensor<3x2xf32>",
-                [](Builder&, Args a) { add(a[0], a[1]); });
+  ExpectRefusal(
+      {kF, flipped},
+      "stablehlo.add: operands must have equal types, got tensor<2x3xf32> and tensor<3x2xf32>",
+      [](Builder&, Args a) { add(a[0], a[1]); });
   ExpectRefusal({kF}, "stablehlo.and: operands must be bool or integer, got tensor<2x3xf32>",
                 [](Builder&, Args a) { and_(a[0], a[0]); });
   ExpectRefusal({kI}, "stablehlo.exponential: operand must be float or complex, got tensor<2xi32>",
                 [](Builder&, Args a) { exponential(a[0]); });
-  ExpectRefusal({kP}, "stablehlo.subtract: operands must be integer or float or complex, got tensor<2xi1>",
-                [](Builder&, Args a) { subtract(a[0], a[0]); });
-  ExpectRefusal({{DType::kU8, {}}}, "stablehlo.abs: operand must be signed integer or float or complex, got tensor<ui8>",
-                [](Builder&, Args a) { abs(a[0]); });
-  ExpectRefusal({kC}, "stablehlo.compare: complex numbers have no order, got tensor<2xcomplex<f32>>",
+  ExpectRefusal(
+      {kP}, "stablehlo.subtract: operands must be integer or float or complex, got tensor<2xi1>",
+      [](Builder&, Args a) { subtract(a[0], a[0]); });
+  ExpectRefusal(
+      {{DType::kU8, {}}},
+      "stablehlo.abs: operand must be signed integer or float or complex, got tensor<ui8>",
+      [](Builder&, Args a) { abs(a[0]); });
+  ExpectRefusal({kC},
+                "stablehlo.compare: complex numbers have no order, got tensor<2xcomplex<f32>>",
                 [](Builder&, Args a) { compare(a[0], a[0], Direction::kLt); });
-  ExpectRefusal({kF, kI}, "stablehlo.select: pred must be i1 of rank 0 or of dims [2, 3], got tensor<2xi32>",
+  ExpectRefusal({kF, kI},
+                "stablehlo.select: pred must be i1 of rank 0 or of dims [2, 3], got tensor<2xi32>",
                 [](Builder&, Args a) { select(a[1], a[0], a[0]); });
   ExpectRefusal({kF, kI},
-                "stablehlo.clamp: bounds of tensor<2x3xf32> must have its element type and rank 0 or its dims, got "
+                "stablehlo.clamp: bounds of tensor<2x3xf32> must have its element type and rank 0 "
+                "or its dims, got "
                 "tensor<2xi32>",
                 [](Builder&, Args a) { clamp(a[1], a[0], a[1]); });
-  ExpectRefusal({{DType::kF16, {}}}, "stablehlo.complex: operands must be f32 or f64, got tensor<f16>",
+  ExpectRefusal({{DType::kF16, {}}},
+                "stablehlo.complex: operands must be f32 or f64, got tensor<f16>",
                 [](Builder&, Args a) { complex(a[0], a[0]); });
-  ExpectRefusal({kF}, "stablehlo.reduce_precision: needs at least 1 exponent bit and 0 mantissa bits, got 0 and 7",
-                [](Builder&, Args a) { reduce_precision(a[0], 0, 7); });
+  ExpectRefusal(
+      {kF},
+      "stablehlo.reduce_precision: needs at least 1 exponent bit and 0 mantissa bits, got 0 and 7",
+      [](Builder&, Args a) { reduce_precision(a[0], 0, 7); });
 }
 
 }  // namespace

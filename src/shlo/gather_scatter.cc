@@ -42,16 +42,20 @@ void CheckPlacement(const Placement& p, Value operand, Value indices) {
   dropped.insert(dropped.end(), p.batching.begin(), p.batching.end());
   CheckDistinctDims(p.op, "dropped and batching dimensions", dropped, operand.rank());
   CheckDistinctDims(p.op, "batching dimensions of indices", p.index_batching, indices.rank());
-  CheckSize(p.op, "batching dimensions of indices", p.index_batching, static_cast<int64_t>(p.batching.size()));
+  CheckSize(p.op, "batching dimensions of indices", p.index_batching,
+            static_cast<int64_t>(p.batching.size()));
   for (int64_t d : p.index_map) {
-    if (Contains(p.batching, d)) Fail(p.op, "dimension " + std::to_string(d) + " is both indexed and a batch");
+    if (Contains(p.batching, d))
+      Fail(p.op, "dimension " + std::to_string(d) + " is both indexed and a batch");
   }
   for (size_t i = 0; i < p.batching.size(); ++i) {
     if (operand.dims()[p.batching[i]] != indices.dims()[p.index_batching[i]]) {
-      Fail(p.op, "batches of " + operand.type().ToString() + " and indices " + indices.type().ToString() + " differ");
+      Fail(p.op, "batches of " + operand.type().ToString() + " and indices " +
+                     indices.type().ToString() + " differ");
     }
   }
-  int64_t components = p.index_vector_dim == indices.rank() ? 1 : indices.dims()[p.index_vector_dim];
+  int64_t components =
+      p.index_vector_dim == indices.rank() ? 1 : indices.dims()[p.index_vector_dim];
   CheckSize(p.op, "the map from index components to dimensions", p.index_map, components);
   CheckSorted(p, "window dimensions", p.window_dims);
   CheckSorted(p, "dropped dimensions", p.dropped);
@@ -62,7 +66,9 @@ void CheckPlacement(const Placement& p, Value operand, Value indices) {
   CheckDistinctDims(p.op, "window dimensions", p.window_dims, rank);
 }
 
-bool IsDropped(const Placement& p, int64_t dim) { return Contains(p.dropped, dim) || Contains(p.batching, dim); }
+bool IsDropped(const Placement& p, int64_t dim) {
+  return Contains(p.dropped, dim) || Contains(p.batching, dim);
+}
 
 // Dims of the result or update: the window at window_dims, the indices' own dims elsewhere.
 Dims PlacedDims(const Placement& p, Value indices, const Dims& window) {
@@ -100,8 +106,10 @@ Value gather(Value operand, Value start_indices, const GatherDims& dims, const D
   Dims window;
   for (int64_t i = 0; i < operand.rank(); ++i) {
     bool dropped = IsDropped(p, i);
-    if (slice_sizes[i] < 0 || slice_sizes[i] > operand.dims()[i] || (dropped && slice_sizes[i] > 1)) {
-      Fail(kOp, "slice_sizes " + DimsToString(slice_sizes) + " do not fit " + operand.type().ToString());
+    if (slice_sizes[i] < 0 || slice_sizes[i] > operand.dims()[i] ||
+        (dropped && slice_sizes[i] > 1)) {
+      Fail(kOp,
+           "slice_sizes " + DimsToString(slice_sizes) + " do not fit " + operand.type().ToString());
     }
     if (!dropped) window.push_back(slice_sizes[i]);
   }
@@ -129,19 +137,21 @@ static std::string ScatterDimsText(const ScatterDims& dims) {
   return text + "index_vector_dim = " + std::to_string(dims.index_vector_dim) + ">";
 }
 
-// Each update has the element type of its input, the indices' dims, and a window no larger than the input.
+// Each update has the element type of its input, the indices' dims, and a window no larger than the
+// input.
 static void CheckUpdates(const Placement& p, std::span<const Value> inputs, Value indices,
                          std::span<const Value> updates) {
   if (inputs.empty() || inputs.size() != updates.size()) {
-    Fail(p.op, "needs one update for each input, got " + std::to_string(inputs.size()) + " inputs and " +
-                   std::to_string(updates.size()) + " updates");
+    Fail(p.op, "needs one update for each input, got " + std::to_string(inputs.size()) +
+                   " inputs and " + std::to_string(updates.size()) + " updates");
   }
   CheckPlacement(p, inputs[0], indices);
   for (size_t k = 0; k < inputs.size(); ++k) {
     CheckSameDType(p.op, inputs[k], updates[k]);
     Dims window;
     bool fits = inputs[k].dims() == inputs[0].dims();
-    for (size_t i = 0; fits && i < p.window_dims.size(); ++i) fits = p.window_dims[i] < updates[k].rank();
+    for (size_t i = 0; fits && i < p.window_dims.size(); ++i)
+      fits = p.window_dims[i] < updates[k].rank();
     for (int64_t i = 0; fits && i < inputs[0].rank(); ++i) {
       if (IsDropped(p, i)) continue;
       int64_t size = updates[k].dims()[p.window_dims[window.size()]];
@@ -149,14 +159,15 @@ static void CheckUpdates(const Placement& p, std::span<const Value> inputs, Valu
       window.push_back(size);
     }
     if (!fits || updates[k].dims() != PlacedDims(p, indices, window)) {
-      Fail(p.op, "update " + updates[k].type().ToString() + " does not fit input " + inputs[k].type().ToString() +
-                     " at indices " + indices.type().ToString());
+      Fail(p.op, "update " + updates[k].type().ToString() + " does not fit input " +
+                     inputs[k].type().ToString() + " at indices " + indices.type().ToString());
     }
   }
 }
 
-std::vector<Value> scatter(std::span<const Value> inputs, Value indices, std::span<const Value> updates,
-                           const ScatterDims& dims, const Body& body, bool indices_are_sorted, bool unique_indices) {
+std::vector<Value> scatter(std::span<const Value> inputs, Value indices,
+                           std::span<const Value> updates, const ScatterDims& dims,
+                           const Body& body, bool indices_are_sorted, bool unique_indices) {
   constexpr std::string_view kOp = "stablehlo.scatter";
   Placement p{kOp,
               dims.update_window_dims,
@@ -174,12 +185,13 @@ std::vector<Value> scatter(std::span<const Value> inputs, Value indices, std::sp
   Builder& b = indices.builder();
   int region = b.Region(arguments, body);
   if (b.region_results(region) != elements) {
-    Fail(kOp, "the body must return " + TypesText(elements) + ", got " + TypesText(b.region_results(region)));
+    Fail(kOp, "the body must return " + TypesText(elements) + ", got " +
+                  TypesText(b.region_results(region)));
   }
   std::vector<Value> operands(inputs.begin(), inputs.end());
   if (inputs.size() > 1) {
-    // XLA for CPU (seen in PJRT 0.115) gives wrong results when inputs are the same value, also when it is only
-    // common-subexpression elimination that makes them so.
+    // XLA for CPU (seen in PJRT 0.115) gives wrong results when inputs are the same value, also
+    // when it is only common-subexpression elimination that makes them so.
     operands = b.Emit("stablehlo.optimization_barrier", inputs, {}, results);
   }
   operands.push_back(indices);
@@ -191,11 +203,11 @@ std::vector<Value> scatter(std::span<const Value> inputs, Value indices, std::sp
                 std::move(results), {region});
 }
 
-Value scatter(Value input, Value indices, Value updates, const ScatterDims& dims, const Combine& combine,
-              bool indices_are_sorted, bool unique_indices) {
+Value scatter(Value input, Value indices, Value updates, const ScatterDims& dims,
+              const Combine& combine, bool indices_are_sorted, bool unique_indices) {
   Body body = [&](std::span<const Value> v) { return std::vector<Value>{combine(v[0], v[1])}; };
-  return scatter(std::span(&input, 1), indices, std::span(&updates, 1), dims, body, indices_are_sorted,
-                 unique_indices)[0];
+  return scatter(std::span(&input, 1), indices, std::span(&updates, 1), dims, body,
+                 indices_are_sorted, unique_indices)[0];
 }
 
 }  // namespace torch_tpu::shlo

@@ -38,12 +38,14 @@ struct Golden {
   Make make;
 };
 
-inline void ExpectGolden(const std::vector<TensorType>& arguments, const std::vector<Golden>& cases) {
+inline void ExpectGolden(const std::vector<TensorType>& arguments,
+                         const std::vector<Golden>& cases) {
   for (const Golden& c : cases) EXPECT_EQ(BodyText(arguments, c.make), c.line + "\n");
 }
 
 // Expects BuildError with exactly this message.
-inline void ExpectRefusal(const std::vector<TensorType>& arguments, const std::string& message, const Make& make) {
+inline void ExpectRefusal(const std::vector<TensorType>& arguments, const std::string& message,
+                          const Make& make) {
   try {
     BodyText(arguments, make);
     ADD_FAILURE() << "was accepted; expected: " << message;

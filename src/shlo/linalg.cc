@@ -20,7 +20,8 @@ Value fft(Value operand, FftKind kind, const Dims& lengths) {
   constexpr std::string_view kNames[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
   std::string got = ", got " + operand.type().ToString() + " and lengths " + DimsToString(lengths);
   int64_t n = static_cast<int64_t>(lengths.size());
-  if (n < 1 || n > 3 || operand.rank() < n) Fail(kOp, "transforms the last 1 to 3 dimensions" + got);
+  if (n < 1 || n > 3 || operand.rank() < n)
+    Fail(kOp, "transforms the last 1 to 3 dimensions" + got);
   TensorType result = operand.type();
   bool from_real = kind == FftKind::kRfft;
   if (from_real) {
@@ -36,13 +37,15 @@ Value fft(Value operand, FftKind kind, const Dims& lengths) {
     int64_t expected = halved ? lengths[i] / 2 + 1 : lengths[i];
     // A length of zero halves to one, which is no transform; XLA wants zero there.
     if (lengths[i] == 0) expected = 0;
-    if (operand.dims()[first + i] != expected) Fail(kOp, "lengths do not fit the last dimensions" + got);
+    if (operand.dims()[first + i] != expected)
+      Fail(kOp, "lengths do not fit the last dimensions" + got);
     if (halved) result.dims.back() = lengths[i];
     if (from_real && i == n - 1) result.dims.back() = lengths[i] == 0 ? 0 : lengths[i] / 2 + 1;
   }
   return operand.builder().Emit1(
       kOp, {operand},
-      {{"fft_type", EnumText("fft_type", kNames[static_cast<int>(kind)])}, {"fft_length", I64ArrayText(lengths)}},
+      {{"fft_type", EnumText("fft_type", kNames[static_cast<int>(kind)])},
+       {"fft_length", I64ArrayText(lengths)}},
       std::move(result));
 }
 
@@ -52,14 +55,15 @@ Value cholesky(Value operand, bool lower) {
   return operand.builder().Emit1(kOp, {operand}, {{"lower", BoolText(lower)}}, operand.type());
 }
 
-Value triangular_solve(Value a, Value b, bool left_side, bool lower, bool unit_diagonal, bool transpose_a,
-                       bool adjoint_a) {
+Value triangular_solve(Value a, Value b, bool left_side, bool lower, bool unit_diagonal,
+                       bool transpose_a, bool adjoint_a) {
   constexpr std::string_view kOp = "stablehlo.triangular_solve";
   CheckSameDType(kOp, a, b);
   CheckSquare(kOp, a);
   bool fits = a.rank() == b.rank() && b.dim(left_side ? -2 : -1) == a.dim(-1);
   for (int64_t i = 0; fits && i + 2 < a.rank(); ++i) fits = a.dims()[i] == b.dims()[i];
-  if (!fits) Fail(kOp, a.type().ToString() + " does not fit the right-hand side " + b.type().ToString());
+  if (!fits)
+    Fail(kOp, a.type().ToString() + " does not fit the right-hand side " + b.type().ToString());
   std::string_view transpose = adjoint_a ? "ADJOINT" : transpose_a ? "TRANSPOSE" : "NO_TRANSPOSE";
   return a.builder().Emit1(kOp, {a, b},
                            {{"left_side", BoolText(left_side)},

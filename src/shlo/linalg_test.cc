@@ -32,19 +32,24 @@ TEST(LinalgTest, Lines) {
 }
 
 TEST(LinalgTest, Refusals) {
-  ExpectRefusal({{DType::kF16, {4}}}, "stablehlo.fft: RFFT needs f32 or f64, got tensor<4xf16> and lengths [4]",
+  ExpectRefusal({{DType::kF16, {4}}},
+                "stablehlo.fft: RFFT needs f32 or f64, got tensor<4xf16> and lengths [4]",
                 [](Builder&, Args a) { fft(a[0], FftKind::kRfft, {4}); });
   ExpectRefusal({{DType::kC64, {4}}},
-                "stablehlo.fft: lengths do not fit the last dimensions, got tensor<4xcomplex<f32>> and lengths [4]",
+                "stablehlo.fft: lengths do not fit the last dimensions, got tensor<4xcomplex<f32>> "
+                "and lengths [4]",
                 [](Builder&, Args a) { fft(a[0], FftKind::kIrfft, {4}); });
   ExpectRefusal({{DType::kC64, {4}}},
-                "stablehlo.fft: transforms the last 1 to 3 dimensions, got tensor<4xcomplex<f32>> and lengths [2, 2]",
+                "stablehlo.fft: transforms the last 1 to 3 dimensions, got tensor<4xcomplex<f32>> "
+                "and lengths [2, 2]",
                 [](Builder&, Args a) { fft(a[0], FftKind::kFft, {2, 2}); });
-  ExpectRefusal({{DType::kF32, {2, 3}}},
-                "stablehlo.cholesky: operand must be a batch of square matrices, got tensor<2x3xf32>",
-                [](Builder&, Args a) { cholesky(a[0], true); });
+  ExpectRefusal(
+      {{DType::kF32, {2, 3}}},
+      "stablehlo.cholesky: operand must be a batch of square matrices, got tensor<2x3xf32>",
+      [](Builder&, Args a) { cholesky(a[0], true); });
   ExpectRefusal({kMatrix, {DType::kF32, {5, 2, 3}}},
-                "stablehlo.triangular_solve: tensor<5x3x3xf32> does not fit the right-hand side tensor<5x2x3xf32>",
+                "stablehlo.triangular_solve: tensor<5x3x3xf32> does not fit the right-hand side "
+                "tensor<5x2x3xf32>",
                 [](Builder&, Args a) { triangular_solve(a[0], a[1], true, true, false, false); });
 }
 

@@ -7,10 +7,11 @@ namespace torch_tpu::shlo {
 namespace {
 
 // Operands share dims, and each has an initial value of rank 0 and its element type.
-void CheckInits(std::string_view op, std::span<const Value> operands, std::span<const Value> inits) {
+void CheckInits(std::string_view op, std::span<const Value> operands,
+                std::span<const Value> inits) {
   if (operands.empty() || operands.size() != inits.size()) {
-    Fail(op, "needs one initial value for each operand, got " + std::to_string(operands.size()) + " operands and " +
-                 std::to_string(inits.size()) + " initial values");
+    Fail(op, "needs one initial value for each operand, got " + std::to_string(operands.size()) +
+                 " operands and " + std::to_string(inits.size()) + " initial values");
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (operands[i].dims() != operands[0].dims()) {
@@ -19,15 +20,17 @@ void CheckInits(std::string_view op, std::span<const Value> operands, std::span<
     }
     CheckRankZero(op, "an initial value", inits[i]);
     if (inits[i].dtype() != operands[i].dtype()) {
-      Fail(op, "an initial value must have the element type of " + operands[i].type().ToString() + ", got " +
-                   inits[i].type().ToString());
+      Fail(op, "an initial value must have the element type of " + operands[i].type().ToString() +
+                   ", got " + inits[i].type().ToString());
     }
   }
 }
 
-void CheckBodyResults(std::string_view op, Builder& b, int region, const std::vector<TensorType>& expected) {
+void CheckBodyResults(std::string_view op, Builder& b, int region,
+                      const std::vector<TensorType>& expected) {
   const std::vector<TensorType>& got = b.region_results(region);
-  if (got != expected) Fail(op, "the body must return " + TypesText(expected) + ", got " + TypesText(got));
+  if (got != expected)
+    Fail(op, "the body must return " + TypesText(expected) + ", got " + TypesText(got));
 }
 
 // A region over accumulators then elements, all rank 0, that returns new accumulators.
@@ -68,11 +71,11 @@ Dims WindowResult(std::string_view op, const Dims& dims, const Window& w) {
   CheckSize(op, "window_dilations", w.window_dilations, rank);
   CheckSize(op, "low padding", w.padding_low, rank);
   CheckSize(op, "high padding", w.padding_high, rank);
-  if (!AllAtLeast(w.dimensions, 1) || !AllAtLeast(w.strides, 1) || !AllAtLeast(w.base_dilations, 1) ||
-      !AllAtLeast(w.window_dilations, 1)) {
-    Fail(op, "window dimensions, strides and dilations must be at least 1, got " + DimsToString(w.dimensions) + ", " +
-                 DimsToString(w.strides) + ", " + DimsToString(w.base_dilations) + " and " +
-                 DimsToString(w.window_dilations));
+  if (!AllAtLeast(w.dimensions, 1) || !AllAtLeast(w.strides, 1) ||
+      !AllAtLeast(w.base_dilations, 1) || !AllAtLeast(w.window_dilations, 1)) {
+    Fail(op, "window dimensions, strides and dilations must be at least 1, got " +
+                 DimsToString(w.dimensions) + ", " + DimsToString(w.strides) + ", " +
+                 DimsToString(w.base_dilations) + " and " + DimsToString(w.window_dilations));
   }
   Dims out;
   for (int64_t i = 0; i < rank; ++i) {
@@ -95,8 +98,8 @@ std::vector<Attribute> WindowAttributes(const Window& w) {
 
 }  // namespace
 
-std::vector<Value> reduce(std::span<const Value> operands, std::span<const Value> inits, const Dims& dimensions,
-                          const Body& body) {
+std::vector<Value> reduce(std::span<const Value> operands, std::span<const Value> inits,
+                          const Dims& dimensions, const Body& body) {
   constexpr std::string_view kOp = "stablehlo.reduce";
   CheckInits(kOp, operands, inits);
   CheckDistinctDims(kOp, "dimensions", dimensions, operands[0].rank());
@@ -107,32 +110,33 @@ std::vector<Value> reduce(std::span<const Value> operands, std::span<const Value
   std::vector<TensorType> results;
   for (Value v : operands) results.push_back({v.dtype(), kept});
   int region = CombineRegion(kOp, inits, body);
-  return operands[0].builder().Emit(kOp, Concat(operands, inits), {{"dimensions", I64ArrayText(dimensions)}},
-                                    std::move(results), {region});
+  return operands[0].builder().Emit(kOp, Concat(operands, inits),
+                                    {{"dimensions", I64ArrayText(dimensions)}}, std::move(results),
+                                    {region});
 }
 
 Value reduce(Value operand, Value init, const Dims& dimensions, const Combine& combine) {
   return reduce(std::span(&operand, 1), std::span(&init, 1), dimensions, AsBody(combine))[0];
 }
 
-std::vector<Value> reduce_window(std::span<const Value> operands, std::span<const Value> inits, const Window& window,
-                                 const Body& body) {
+std::vector<Value> reduce_window(std::span<const Value> operands, std::span<const Value> inits,
+                                 const Window& window, const Body& body) {
   constexpr std::string_view kOp = "stablehlo.reduce_window";
   CheckInits(kOp, operands, inits);
   Dims dims = WindowResult(kOp, operands[0].dims(), window);
   std::vector<TensorType> results;
   for (Value v : operands) results.push_back({v.dtype(), dims});
   int region = CombineRegion(kOp, inits, body);
-  return operands[0].builder().Emit(kOp, Concat(operands, inits), WindowAttributes(window), std::move(results),
-                                    {region});
+  return operands[0].builder().Emit(kOp, Concat(operands, inits), WindowAttributes(window),
+                                    std::move(results), {region});
 }
 
 Value reduce_window(Value operand, Value init, const Window& window, const Combine& combine) {
   return reduce_window(std::span(&operand, 1), std::span(&init, 1), window, AsBody(combine))[0];
 }
 
-Value select_and_scatter(Value operand, Value source, Value init, const Window& window, Direction select_ge_or_le,
-                         const Combine& scatter) {
+Value select_and_scatter(Value operand, Value source, Value init, const Window& window,
+                         Direction select_ge_or_le, const Combine& scatter) {
   constexpr std::string_view kOp = "stablehlo.select_and_scatter";
   CheckInits(kOp, std::span(&operand, 1), std::span(&init, 1));
   CheckSameDType(kOp, operand, source);
@@ -144,7 +148,8 @@ Value select_and_scatter(Value operand, Value source, Value init, const Window& 
   }
   Dims expected = WindowResult(kOp, operand.dims(), window);
   if (source.dims() != expected) {
-    Fail(kOp, "source must have dims " + DimsToString(expected) + ", got " + source.type().ToString());
+    Fail(kOp,
+         "source must have dims " + DimsToString(expected) + ", got " + source.type().ToString());
   }
   Builder& b = operand.builder();
   TensorType element = init.type();

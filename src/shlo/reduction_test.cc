@@ -35,7 +35,8 @@ TEST(ReductionTest, ReduceSeveralOperands) {
 
 TEST(ReductionTest, ReduceWindow) {
   const Window window{{1, 2}, {1, 2}, {1, 1}, {1, 2}, {0, 1}, {0, 0}};
-  EXPECT_EQ(BodyText({kF, kScalar}, [&](Builder&, Args a) { reduce_window(a[0], a[1], window, maximum); }),
+  EXPECT_EQ(BodyText({kF, kScalar},
+                     [&](Builder&, Args a) { reduce_window(a[0], a[1], window, maximum); }),
             R"(%3 = "stablehlo.reduce_window"(%arg0, %arg1) ({
 ^bb0(%0: tensor<f32>, %1: tensor<f32>):
   %2 = "stablehlo.maximum"(%0, %1) : (tensor<f32>, tensor<f32>) -> tensor<f32>
@@ -46,7 +47,9 @@ TEST(ReductionTest, ReduceWindow) {
 
 TEST(ReductionTest, SelectAndScatter) {
   EXPECT_EQ(BodyText({kF, {DType::kF32, {2, 2}}, kScalar},
-                     [](Builder&, Args a) { select_and_scatter(a[0], a[1], a[2], kPairs, Direction::kGe, add); }),
+                     [](Builder&, Args a) {
+                       select_and_scatter(a[0], a[1], a[2], kPairs, Direction::kGe, add);
+                     }),
             R"(%6 = "stablehlo.select_and_scatter"(%arg0, %arg1, %arg2) ({
 ^bb0(%0: tensor<f32>, %1: tensor<f32>):
   %2 = "stablehlo.compare"(%0, %1) {comparison_direction = #stablehlo<comparison_direction GE>, compare_type = #stablehlo<comparison_type FLOAT>} : (tensor<f32>, tensor<f32>) -> tensor<i1>
@@ -69,35 +72,44 @@ TEST(ReductionTest, WindowsLargerThanTheOperandGiveNothing) {
 }
 
 TEST(ReductionTest, Refusals) {
-  ExpectRefusal({kF, kScalar}, "stablehlo.reduce: dimensions must be distinct and within [0, 2), got [2]",
+  ExpectRefusal({kF, kScalar},
+                "stablehlo.reduce: dimensions must be distinct and within [0, 2), got [2]",
                 [](Builder&, Args a) { reduce(a[0], a[1], {2}, add); });
   ExpectRefusal({kF, {DType::kF64, {}}},
-                "stablehlo.reduce: an initial value must have the element type of tensor<2x4xf32>, got tensor<f64>",
+                "stablehlo.reduce: an initial value must have the element type of tensor<2x4xf32>, "
+                "got tensor<f64>",
                 [](Builder&, Args a) { reduce(a[0], a[1], {0}, add); });
-  ExpectRefusal({kF, kScalar}, "stablehlo.reduce: the body must return tensor<f32>, got tensor<i1>",
-                [](Builder&, Args a) { reduce(a[0], a[1], {0}, [](Value l, Value r) { return l < r; }); });
+  ExpectRefusal(
+      {kF, kScalar}, "stablehlo.reduce: the body must return tensor<f32>, got tensor<i1>",
+      [](Builder&, Args a) { reduce(a[0], a[1], {0}, [](Value l, Value r) { return l < r; }); });
   ExpectRefusal({kF, kScalar},
-                "stablehlo.reduce: needs one initial value for each operand, got 2 operands and 1 initial values",
+                "stablehlo.reduce: needs one initial value for each operand, got 2 operands and 1 "
+                "initial values",
                 [](Builder&, Args a) {
                   std::vector<Value> operands = {a[0], a[0]};
-                  reduce(operands, a.subspan(1), {0}, [](Args v) { return std::vector<Value>{v[0], v[1]}; });
+                  reduce(operands, a.subspan(1), {0},
+                         [](Args v) { return std::vector<Value>{v[0], v[1]}; });
                 });
-  ExpectRefusal({kF, kScalar}, "stablehlo.reduce_window: window_strides must have 2 entries, got [1]",
+  ExpectRefusal({kF, kScalar},
+                "stablehlo.reduce_window: window_strides must have 2 entries, got [1]",
                 [](Builder&, Args a) {
                   Window window = kPairs;
                   window.strides = {1};
                   reduce_window(a[0], a[1], window, add);
                 });
   ExpectRefusal({kF, kScalar},
-                "stablehlo.reduce_window: window dimensions, strides and dilations must be at least 1, got [1, 2], "
+                "stablehlo.reduce_window: window dimensions, strides and dilations must be at "
+                "least 1, got [1, 2], "
                 "[1, 0], [1, 1] and [1, 1]",
                 [](Builder&, Args a) {
                   Window window = kPairs;
                   window.strides = {1, 0};
                   reduce_window(a[0], a[1], window, add);
                 });
-  ExpectRefusal({kF, kScalar}, "stablehlo.select_and_scatter: source must have dims [2, 2], got tensor<2x4xf32>",
-                [](Builder&, Args a) { select_and_scatter(a[0], a[0], a[1], kPairs, Direction::kGe, add); });
+  ExpectRefusal(
+      {kF, kScalar},
+      "stablehlo.select_and_scatter: source must have dims [2, 2], got tensor<2x4xf32>",
+      [](Builder&, Args a) { select_and_scatter(a[0], a[0], a[1], kPairs, Direction::kGe, add); });
   ExpectRefusal({kF, kScalar}, "stablehlo.select_and_scatter: has no window dilation, got [1, 2]",
                 [](Builder&, Args a) {
                   Window window = kPairs;

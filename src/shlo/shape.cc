@@ -38,16 +38,18 @@ void CheckStarts(std::string_view op, Value operand, std::span<const Value> star
 Value broadcast_in_dim(Value operand, const Dims& result_dims, const Dims& broadcast_dimensions) {
   constexpr std::string_view kOp = "stablehlo.broadcast_in_dim";
   CheckSize(kOp, "broadcast_dimensions", broadcast_dimensions, operand.rank());
-  CheckDistinctDims(kOp, "broadcast_dimensions", broadcast_dimensions, static_cast<int64_t>(result_dims.size()));
+  CheckDistinctDims(kOp, "broadcast_dimensions", broadcast_dimensions,
+                    static_cast<int64_t>(result_dims.size()));
   for (int64_t i = 0; i < operand.rank(); ++i) {
     int64_t size = operand.dims()[i];
     if (size != 1 && size != result_dims[broadcast_dimensions[i]]) {
-      Fail(kOp, operand.type().ToString() + " does not broadcast to dims " + DimsToString(result_dims) + " along " +
-                    DimsToString(broadcast_dimensions));
+      Fail(kOp, operand.type().ToString() + " does not broadcast to dims " +
+                    DimsToString(result_dims) + " along " + DimsToString(broadcast_dimensions));
     }
   }
   if (operand.dims() == result_dims && IsIdentity(broadcast_dimensions)) return operand;
-  Value v = operand.builder().Emit1(kOp, {operand}, {{"broadcast_dimensions", I64ArrayText(broadcast_dimensions)}},
+  Value v = operand.builder().Emit1(kOp, {operand},
+                                    {{"broadcast_dimensions", I64ArrayText(broadcast_dimensions)}},
                                     {operand.dtype(), result_dims});
   return KeepSplat(operand, v);
 }
@@ -59,7 +61,8 @@ Value reshape(Value operand, const Dims& dims) {
     if (d < 0) Fail(kOp, "dims must not be negative, got " + DimsToString(dims));
   }
   if (NumElements(operand.dims()) != NumElements(dims)) {
-    Fail(kOp, operand.type().ToString() + " and dims " + DimsToString(dims) + " have different numbers of elements");
+    Fail(kOp, operand.type().ToString() + " and dims " + DimsToString(dims) +
+                  " have different numbers of elements");
   }
   return KeepSplat(operand, operand.builder().Emit1(kOp, {operand}, {}, {operand.dtype(), dims}));
 }
@@ -71,7 +74,8 @@ Value transpose(Value operand, const Dims& permutation) {
   if (IsIdentity(permutation)) return operand;
   TensorType result{operand.dtype(), {}};
   for (int64_t p : permutation) result.dims.push_back(operand.dims()[p]);
-  Value v = operand.builder().Emit1(kOp, {operand}, {{"permutation", I64ArrayText(permutation)}}, std::move(result));
+  Value v = operand.builder().Emit1(kOp, {operand}, {{"permutation", I64ArrayText(permutation)}},
+                                    std::move(result));
   return KeepSplat(operand, v);
 }
 
@@ -107,6 +111,7 @@ Value dynamic_slice(Value operand, std::span<const Value> starts, const Dims& si
       Fail(kOp, "slice_sizes " + DimsToString(sizes) + " do not fit " + operand.type().ToString());
     }
   }
+  if (sizes == operand.dims()) return operand;  // every start is clamped to 0
   std::vector<Value> operands = {operand};
   operands.insert(operands.end(), starts.begin(), starts.end());
   return operand.builder().Emit(kOp, operands, {{"slice_sizes", I64ArrayText(sizes)}},
@@ -120,14 +125,17 @@ Value dynamic_update_slice(Value operand, Value update, std::span<const Value> s
   bool fits = update.rank() == operand.rank();
   for (int64_t i = 0; fits && i < operand.rank(); ++i) fits = update.dims()[i] <= operand.dims()[i];
   if (!fits) {
-    Fail(kOp, "update " + update.type().ToString() + " does not fit into " + operand.type().ToString());
+    Fail(kOp,
+         "update " + update.type().ToString() + " does not fit into " + operand.type().ToString());
   }
+  if (update.dims() == operand.dims()) return update;
   std::vector<Value> operands = {operand, update};
   operands.insert(operands.end(), starts.begin(), starts.end());
   return operand.builder().Emit(kOp, operands, {}, {operand.type()})[0];
 }
 
-Value pad(Value operand, Value padding_value, const Dims& low, const Dims& high, const Dims& interior) {
+Value pad(Value operand, Value padding_value, const Dims& low, const Dims& high,
+          const Dims& interior) {
   constexpr std::string_view kOp = "stablehlo.pad";
   CheckSameDType(kOp, operand, padding_value);
   CheckRankZero(kOp, "padding_value", padding_value);
@@ -141,8 +149,8 @@ Value pad(Value operand, Value padding_value, const Dims& low, const Dims& high,
     int64_t spread = size + std::max<int64_t>(size - 1, 0) * interior[i];
     int64_t padded = spread + low[i] + high[i];
     if (interior[i] < 0 || padded < 0) {
-      Fail(kOp, "low " + DimsToString(low) + ", high " + DimsToString(high) + ", interior " + DimsToString(interior) +
-                    " do not fit " + operand.type().ToString());
+      Fail(kOp, "low " + DimsToString(low) + ", high " + DimsToString(high) + ", interior " +
+                    DimsToString(interior) + " do not fit " + operand.type().ToString());
     }
     result.dims.push_back(padded);
     same = same && low[i] == 0 && high[i] == 0 && interior[i] == 0;
@@ -164,7 +172,8 @@ Value concatenate(std::span<const Value> operands, int64_t dimension) {
   for (Value v : operands) {
     TensorType type = v.type();
     bool fits = type.rank() == result.rank() && type.dtype == result.dtype;
-    for (int64_t i = 0; fits && i < result.rank(); ++i) fits = i == dimension || type.dims[i] == result.dims[i];
+    for (int64_t i = 0; fits && i < result.rank(); ++i)
+      fits = i == dimension || type.dims[i] == result.dims[i];
     if (!fits) {
       Fail(kOp, "operands must agree except in dimension " + std::to_string(dimension) + ", got " +
                     operands[0].type().ToString() + " and " + type.ToString());
@@ -172,14 +181,16 @@ Value concatenate(std::span<const Value> operands, int64_t dimension) {
     result.dims[dimension] += type.dims[dimension];
   }
   if (operands.size() == 1) return operands[0];
-  return operands[0].builder().Emit(kOp, operands, {{"dimension", I64Text(dimension)}}, {std::move(result)})[0];
+  return operands[0].builder().Emit(kOp, operands, {{"dimension", I64Text(dimension)}},
+                                    {std::move(result)})[0];
 }
 
 Value reverse(Value operand, const Dims& dimensions) {
   constexpr std::string_view kOp = "stablehlo.reverse";
   CheckDistinctDims(kOp, "dimensions", dimensions, operand.rank());
   if (dimensions.empty()) return operand;
-  return operand.builder().Emit1(kOp, {operand}, {{"dimensions", I64ArrayText(dimensions)}}, operand.type());
+  return operand.builder().Emit1(kOp, {operand}, {{"dimensions", I64ArrayText(dimensions)}},
+                                 operand.type());
 }
 
 }  // namespace torch_tpu::shlo

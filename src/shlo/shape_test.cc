@@ -40,8 +40,9 @@ TEST(ShapeTest, Lines) {
 }
 
 TEST(ShapeTest, NothingToDoGivesTheOperand) {
-  EXPECT_EQ(BodyText({kF, {DType::kF32, {}}},
+  EXPECT_EQ(BodyText({kF, {DType::kF32, {}}, kStart},
                      [](Builder&, Args a) {
+                       std::vector<Value> starts = {a[2], a[2]};
                        EXPECT_EQ(broadcast_in_dim(a[0], {2, 3}, {0, 1}).id(), a[0].id());
                        EXPECT_EQ(reshape(a[0], {2, 3}).id(), a[0].id());
                        EXPECT_EQ(transpose(a[0], {0, 1}).id(), a[0].id());
@@ -49,11 +50,15 @@ TEST(ShapeTest, NothingToDoGivesTheOperand) {
                        EXPECT_EQ(pad(a[0], a[1], {0, 0}, {0, 0}, {0, 0}).id(), a[0].id());
                        EXPECT_EQ(concatenate(a.subspan(0, 1), 0).id(), a[0].id());
                        EXPECT_EQ(reverse(a[0], {}).id(), a[0].id());
+                       EXPECT_EQ(dynamic_slice(a[1], {}, {}).id(), a[1].id());
+                       EXPECT_EQ(dynamic_slice(a[0], starts, {2, 3}).id(), a[0].id());
+                       EXPECT_EQ(dynamic_update_slice(a[0], a[0], starts).id(), a[0].id());
                      }),
             "");
   const TensorType square{DType::kF32, {2, 2}};
   EXPECT_NE(BodyText({square}, [](Builder&, Args a) { transpose(a[0], {1, 0}); }), "");
-  EXPECT_NE(BodyText({square}, [](Builder&, Args a) { broadcast_in_dim(a[0], {2, 2}, {1, 0}); }), "");
+  EXPECT_NE(BodyText({square}, [](Builder&, Args a) { broadcast_in_dim(a[0], {2, 2}, {1, 0}); }),
+            "");
 }
 
 TEST(ShapeTest, ZeroSizes) {
@@ -69,38 +74,51 @@ TEST(ShapeTest, ZeroSizes) {
 }
 
 TEST(ShapeTest, Refusals) {
-  ExpectRefusal({kF}, "stablehlo.broadcast_in_dim: broadcast_dimensions must have 2 entries, got [0]",
+  ExpectRefusal({kF},
+                "stablehlo.broadcast_in_dim: broadcast_dimensions must have 2 entries, got [0]",
                 [](Builder&, Args a) { broadcast_in_dim(a[0], {2, 3}, {0}); });
-  ExpectRefusal({kF}, "stablehlo.broadcast_in_dim: tensor<2x3xf32> does not broadcast to dims [2, 4] along [0, 1]",
-                [](Builder&, Args a) { broadcast_in_dim(a[0], {2, 4}, {0, 1}); });
-  ExpectRefusal({kF}, "stablehlo.reshape: tensor<2x3xf32> and dims [5] have different numbers of elements",
-                [](Builder&, Args a) { reshape(a[0], {5}); });
+  ExpectRefusal(
+      {kF},
+      "stablehlo.broadcast_in_dim: tensor<2x3xf32> does not broadcast to dims [2, 4] along [0, 1]",
+      [](Builder&, Args a) { broadcast_in_dim(a[0], {2, 4}, {0, 1}); });
+  ExpectRefusal(
+      {kF}, "stablehlo.reshape: tensor<2x3xf32> and dims [5] have different numbers of elements",
+      [](Builder&, Args a) { reshape(a[0], {5}); });
   ExpectRefusal({kF}, "stablehlo.reshape: dims must not be negative, got [-2, -3]",
                 [](Builder&, Args a) { reshape(a[0], {-2, -3}); });
-  ExpectRefusal({kF}, "stablehlo.transpose: permutation must be distinct and within [0, 2), got [1, 1]",
-                [](Builder&, Args a) { transpose(a[0], {1, 1}); });
   ExpectRefusal({kF},
-                "stablehlo.slice: start [0, 0], limit [2, 4], strides [1, 1] do not fit tensor<2x3xf32>",
-                [](Builder&, Args a) { slice(a[0], {0, 0}, {2, 4}, {1, 1}); });
-  ExpectRefusal({kF, kStart}, "stablehlo.dynamic_slice: needs one start for each dimension of tensor<2x3xf32>, got 1",
-                [](Builder&, Args a) { dynamic_slice(a[0], a.subspan(1), {1, 1}); });
-  ExpectRefusal({kF, kStart}, "stablehlo.dynamic_slice: slice_sizes [3, 1] do not fit tensor<2x3xf32>",
-                [](Builder&, Args a) { dynamic_slice(a[0], std::vector<Value>{a[1], a[1]}, {3, 1}); });
-  ExpectRefusal({kF, kStart, {DType::kF32, {3, 3}}},
-                "stablehlo.dynamic_update_slice: update tensor<3x3xf32> does not fit into tensor<2x3xf32>",
-                [](Builder&, Args a) { dynamic_update_slice(a[0], a[2], std::vector<Value>{a[1], a[1]}); });
+                "stablehlo.transpose: permutation must be distinct and within [0, 2), got [1, 1]",
+                [](Builder&, Args a) { transpose(a[0], {1, 1}); });
+  ExpectRefusal(
+      {kF},
+      "stablehlo.slice: start [0, 0], limit [2, 4], strides [1, 1] do not fit tensor<2x3xf32>",
+      [](Builder&, Args a) { slice(a[0], {0, 0}, {2, 4}, {1, 1}); });
+  ExpectRefusal(
+      {kF, kStart},
+      "stablehlo.dynamic_slice: needs one start for each dimension of tensor<2x3xf32>, got 1",
+      [](Builder&, Args a) { dynamic_slice(a[0], a.subspan(1), {1, 1}); });
+  ExpectRefusal(
+      {kF, kStart}, "stablehlo.dynamic_slice: slice_sizes [3, 1] do not fit tensor<2x3xf32>",
+      [](Builder&, Args a) { dynamic_slice(a[0], std::vector<Value>{a[1], a[1]}, {3, 1}); });
+  ExpectRefusal(
+      {kF, kStart, {DType::kF32, {3, 3}}},
+      "stablehlo.dynamic_update_slice: update tensor<3x3xf32> does not fit into tensor<2x3xf32>",
+      [](Builder&, Args a) { dynamic_update_slice(a[0], a[2], std::vector<Value>{a[1], a[1]}); });
   ExpectRefusal({kF}, "stablehlo.pad: padding_value must have rank 0, got tensor<2x3xf32>",
                 [](Builder&, Args a) { pad(a[0], a[0], {0, 0}, {0, 0}, {0, 0}); });
-  ExpectRefusal({kF, {DType::kF32, {}}},
-                "stablehlo.pad: low [-3, 0], high [0, 0], interior [0, 0] do not fit tensor<2x3xf32>",
-                [](Builder&, Args a) { pad(a[0], a[1], {-3, 0}, {0, 0}, {0, 0}); });
-  ExpectRefusal({kF, {DType::kF32, {3, 3}}},
-                "stablehlo.concatenate: operands must agree except in dimension 1, got tensor<2x3xf32> and "
-                "tensor<3x3xf32>",
-                [](Builder&, Args a) { concatenate(a, 1); });
+  ExpectRefusal(
+      {kF, {DType::kF32, {}}},
+      "stablehlo.pad: low [-3, 0], high [0, 0], interior [0, 0] do not fit tensor<2x3xf32>",
+      [](Builder&, Args a) { pad(a[0], a[1], {-3, 0}, {0, 0}, {0, 0}); });
+  ExpectRefusal(
+      {kF, {DType::kF32, {3, 3}}},
+      "stablehlo.concatenate: operands must agree except in dimension 1, got tensor<2x3xf32> and "
+      "tensor<3x3xf32>",
+      [](Builder&, Args a) { concatenate(a, 1); });
   ExpectRefusal({kF}, "stablehlo.concatenate: dimension 2 is out of range for tensor<2x3xf32>",
                 [](Builder&, Args a) { concatenate(a, 2); });
-  ExpectRefusal({kF}, "stablehlo.reverse: dimensions must be distinct and within [0, 2), got [0, 0]",
+  ExpectRefusal({kF},
+                "stablehlo.reverse: dimensions must be distinct and within [0, 2), got [0, 0]",
                 [](Builder&, Args a) { reverse(a[0], {0, 0}); });
 }
 

@@ -78,7 +78,8 @@ Value Reduce(Value operand, Value init, const Dims& dims, bool keepdim, BinaryOp
   return reshape(out, kept);
 }
 
-Value ReduceNumbers(std::string_view name, Value operand, int64_t init, const Dims& dims, bool keepdim, BinaryOp op) {
+Value ReduceNumbers(std::string_view name, Value operand, int64_t init, const Dims& dims,
+                    bool keepdim, BinaryOp op) {
   CheckKind(name, "operand", operand, kAnyKind & ~kPredKind);
   return Reduce(operand, scalar(operand.builder(), init, operand.dtype()), dims, keepdim, op);
 }
@@ -86,8 +87,12 @@ Value ReduceNumbers(std::string_view name, Value operand, int64_t init, const Di
 }  // namespace
 
 Value full_like(Value like, double value) { return constant(like.builder(), value, like.type()); }
-Value scalar(Builder& b, double value, DType dtype) { return constant(b, value, TensorType{dtype, {}}); }
-Value scalar(Builder& b, int64_t value, DType dtype) { return constant(b, value, TensorType{dtype, {}}); }
+Value scalar(Builder& b, double value, DType dtype) {
+  return constant(b, value, TensorType{dtype, {}});
+}
+Value scalar(Builder& b, int64_t value, DType dtype) {
+  return constant(b, value, TensorType{dtype, {}});
+}
 Value max_value(Builder& b, DType dtype) { return Limit(b, dtype, true); }
 Value min_value(Builder& b, DType dtype) { return Limit(b, dtype, false); }
 
@@ -99,15 +104,17 @@ Value operator-(Value operand) { return negate(operand); }
 Value operator&(Value lhs, Value rhs) { return Apply(and_, lhs, rhs); }
 Value operator|(Value lhs, Value rhs) { return Apply(or_, lhs, rhs); }
 Value operator^(Value lhs, Value rhs) { return Apply(xor_, lhs, rhs); }
-Negation operator!(Value operand) { return operand.dtype() == DType::kPred ? not_(operand) : operand == 0.0; }
+Negation operator!(Value operand) {
+  return operand.dtype() == DType::kPred ? not_(operand) : operand == 0.0;
+}
 Value operator==(Value lhs, Value rhs) { return Compare(lhs, rhs, Direction::kEq); }
 Value operator!=(Value lhs, Value rhs) { return Compare(lhs, rhs, Direction::kNe); }
 Value operator<(Value lhs, Value rhs) { return Compare(lhs, rhs, Direction::kLt); }
 Value operator<=(Value lhs, Value rhs) { return Compare(lhs, rhs, Direction::kLe); }
 Value operator>(Value lhs, Value rhs) { return Compare(lhs, rhs, Direction::kGt); }
 Value operator>=(Value lhs, Value rhs) { return Compare(lhs, rhs, Direction::kGe); }
-#define NUMBER_OPERATOR(op)                                                            \
-  Value operator op(Value lhs, double rhs) { return lhs op full_like(lhs, rhs); }      \
+#define NUMBER_OPERATOR(op)                                                       \
+  Value operator op(Value lhs, double rhs) { return lhs op full_like(lhs, rhs); } \
   Value operator op(double lhs, Value rhs) { return full_like(rhs, lhs) op rhs; }
 NUMBER_OPERATOR(+)
 NUMBER_OPERATOR(-)
@@ -131,11 +138,19 @@ Value where(Value pred, Value on_true, Value on_false) {
   return select(pred, on_true, on_false);
 }
 
-Value where(Value pred, Value on_true, double on_false) { return where(pred, on_true, full_like(on_true, on_false)); }
-Value where(Value pred, double on_true, Value on_false) { return where(pred, full_like(on_false, on_true), on_false); }
+Value where(Value pred, Value on_true, double on_false) {
+  return where(pred, on_true, full_like(on_true, on_false));
+}
+Value where(Value pred, double on_true, Value on_false) {
+  return where(pred, full_like(on_false, on_true), on_false);
+}
 
-Value max(Value lhs, Value rhs) { return Apply(lhs.dtype() == DType::kPred ? or_ : maximum, lhs, rhs); }
-Value min(Value lhs, Value rhs) { return Apply(lhs.dtype() == DType::kPred ? and_ : minimum, lhs, rhs); }
+Value max(Value lhs, Value rhs) {
+  return Apply(lhs.dtype() == DType::kPred ? or_ : maximum, lhs, rhs);
+}
+Value min(Value lhs, Value rhs) {
+  return Apply(lhs.dtype() == DType::kPred ? and_ : minimum, lhs, rhs);
+}
 
 Value is_nan(Value operand) {
   if (!IsFloat(operand.dtype()) && !IsComplex(operand.dtype())) {
@@ -147,7 +162,8 @@ Value is_nan(Value operand) {
 Value broadcast_to(Value operand, const Dims& dims) {
   int64_t added = static_cast<int64_t>(dims.size()) - operand.rank();
   if (added < 0) {
-    throw BuildError("broadcast_to: " + operand.type().ToString() + " has more dimensions than " + DimsToString(dims));
+    throw BuildError("broadcast_to: " + operand.type().ToString() + " has more dimensions than " +
+                     DimsToString(dims));
   }
   Dims map(operand.rank());
   std::iota(map.begin(), map.end(), added);
@@ -162,8 +178,9 @@ Dims broadcast_dims(std::span<const Dims> all) {
     for (size_t i = 0; i < dims.size(); ++i) {
       int64_t& size = out[offset + i];
       if (size != dims[i] && size != 1 && dims[i] != 1) {
-        throw BuildError("The size of tensor a (" + std::to_string(size) + ") must match the size of tensor b (" +
-                         std::to_string(dims[i]) + ") at non-singleton dimension " + std::to_string(offset + i));
+        throw BuildError("The size of tensor a (" + std::to_string(size) +
+                         ") must match the size of tensor b (" + std::to_string(dims[i]) +
+                         ") at non-singleton dimension " + std::to_string(offset + i));
       }
       if (size == 1) size = dims[i];
     }
@@ -182,7 +199,8 @@ Value squeeze(Value operand, int64_t dim) {
   int64_t wrapped = wrap_dim(dim, operand.rank());
   if (dims.empty()) return operand;
   if (dims[wrapped] != 1) {
-    throw BuildError("squeeze: dimension " + std::to_string(dim) + " of " + operand.type().ToString() + " is not 1");
+    throw BuildError("squeeze: dimension " + std::to_string(dim) + " of " +
+                     operand.type().ToString() + " is not 1");
   }
   dims.erase(dims.begin() + wrapped);
   return reshape(operand, dims);
@@ -220,8 +238,8 @@ Value index_like(Value like, int64_t dim, DType dtype) {
 int64_t wrap_dim(int64_t dim, int64_t rank) {
   int64_t n = std::max<int64_t>(rank, 1);
   if (dim < -n || dim >= n) {
-    throw BuildError("Dimension out of range (expected to be in range of [" + std::to_string(-n) + ", " +
-                     std::to_string(n - 1) + "], but got " + std::to_string(dim) + ")");
+    throw BuildError("Dimension out of range (expected to be in range of [" + std::to_string(-n) +
+                     ", " + std::to_string(n - 1) + "], but got " + std::to_string(dim) + ")");
   }
   return dim < 0 ? dim + n : dim;
 }

@@ -20,9 +20,9 @@ struct TensorType {
   std::string ToString() const;
 };
 
-// Thrown by every op builder when operands do not fit: the message names the op, what was expected and what was got.
-// It never leaves the torch-free core: ops::BuildModule turns it into a Status. (An exception rather than a Status, so
-// that a lowering reads as the formula that it is.)
+// Thrown by every op builder when operands do not fit: the message names the op, what was expected
+// and what was got. It never leaves the torch-free core: ops::BuildModule turns it into a Status.
+// (An exception rather than a Status, so that a lowering reads as the formula that it is.)
 class BuildError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -52,7 +52,8 @@ class Value {
   int32_t id_ = -1;
 };
 
-// One line of the text: key = value, the value already in MLIR syntax ("dense<...> : tensor<2xi64>", "2 : i64").
+// One line of the text: key = value, the value already in MLIR syntax ("dense<...> :
+// tensor<2xi64>", "2 : i64").
 struct Attribute {
   std::string name;
   std::string text;
