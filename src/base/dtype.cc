@@ -12,13 +12,10 @@ struct Facts {
 };
 
 constexpr Facts kFacts[kNumDTypes] = {
-    {"invalid", 0},  {"i1", 1},           {"i8", 1},
-    {"i16", 2},      {"i32", 4},          {"i64", 8},
-    {"ui8", 1},      {"ui16", 2},         {"ui32", 4},
-    {"ui64", 8},     {"f16", 2},          {"bf16", 2},
-    {"f32", 4},      {"f64", 8},          {"complex<f32>", 8},
-    {"complex<f64>", 16}, {"f8E4M3FN", 1}, {"f8E5M2", 1},
-    {"f8E4M3FNUZ", 1}, {"f8E5M2FNUZ", 1},
+    {"invalid", 0},       {"i1", 1},       {"i8", 1},     {"i16", 2},        {"i32", 4},
+    {"i64", 8},           {"ui8", 1},      {"ui16", 2},   {"ui32", 4},       {"ui64", 8},
+    {"f16", 2},           {"bf16", 2},     {"f32", 4},    {"f64", 8},        {"complex<f32>", 8},
+    {"complex<f64>", 16}, {"f8E4M3FN", 1}, {"f8E5M2", 1}, {"f8E4M3FNUZ", 1}, {"f8E5M2FNUZ", 1},
 };
 
 }  // namespace

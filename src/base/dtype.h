@@ -42,14 +42,17 @@ std::string_view DTypeName(DType dtype);
 int64_t DTypeSize(DType dtype);
 
 constexpr bool IsFloat(DType d) {
-  return (d >= DType::kF16 && d <= DType::kF64) || (d >= DType::kF8E4M3FN && d <= DType::kF8E5M2FNUZ);
+  return (d >= DType::kF16 && d <= DType::kF64) ||
+         (d >= DType::kF8E4M3FN && d <= DType::kF8E5M2FNUZ);
 }
 constexpr bool IsComplex(DType d) { return d == DType::kC64 || d == DType::kC128; }
 constexpr bool IsSigned(DType d) { return d >= DType::kS8 && d <= DType::kS64; }
 constexpr bool IsUnsigned(DType d) { return d >= DType::kU8 && d <= DType::kU64; }
 constexpr bool IsInteger(DType d) { return IsSigned(d) || IsUnsigned(d); }
 // Floats of fewer than 32 bits: PyTorch computes elementwise operators on these in float32.
-constexpr bool IsReducedFloat(DType d) { return IsFloat(d) && d != DType::kF32 && d != DType::kF64; }
+constexpr bool IsReducedFloat(DType d) {
+  return IsFloat(d) && d != DType::kF32 && d != DType::kF64;
+}
 
 // kC64 -> kF32, kC128 -> kF64, everything else itself.
 DType RealType(DType dtype);

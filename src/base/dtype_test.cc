@@ -1,4 +1,5 @@
-// Tests of element type facts: names, sizes, classes, real and complex partners, and dimension helpers.
+// Tests of element type facts: names, sizes, classes, real and complex partners, and dimension
+// helpers.
 #include "base/dtype.h"
 
 #include <gtest/gtest.h>

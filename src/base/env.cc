@@ -11,8 +11,7 @@ namespace {
 enum class Stage { kStable, kExperimental, kDebug, kTest };
 constexpr std::string_view kStageNames[] = {"stable", "experimental", "debug", "test"};
 
-using Field =
-    std::variant<bool Settings::*, std::string Settings::*, LogLevel Settings::*>;
+using Field = std::variant<bool Settings::*, std::string Settings::*, LogLevel Settings::*>;
 
 struct Variable {
   std::string_view name;
@@ -23,7 +22,8 @@ struct Variable {
 
 constexpr Variable kVariables[] = {
     {"TORCH_TPU_PJRT_PLUGIN", &Settings::pjrt_plugin, Stage::kStable,
-     "PJRT plugin to use: path of a shared library, or name of an installed one. Empty: libtpu where a TPU is "
+     "PJRT plugin to use: path of a shared library, or name of an installed one. Empty: libtpu "
+     "where a TPU is "
      "attached, else the CPU plugin."},
     {"TORCH_TPU_LAUNCH_BLOCKING", &Settings::launch_blocking, Stage::kStable,
      "Wait for every operator, check index bounds, and name operator and Python line in errors."},
@@ -132,8 +132,8 @@ Status Parse(const Lookup& lookup, Settings* settings) {
             return;
           }
           if (!problems.empty()) problems += "; ";
-          problems += std::string(variable.name) + " is '" + *text + "'; expected " +
-                      Accepted(value);
+          problems +=
+              std::string(variable.name) + " is '" + *text + "'; expected " + Accepted(value);
         },
         variable.field);
   }

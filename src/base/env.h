@@ -1,7 +1,8 @@
 // The one registry of environment variables: name, type, default, stage and one line of help each.
 //
-// Adding a variable takes a field of Settings and a line of the table in env.cc. The environment is read once, at the
-// first call of Get or ParseStatus in the process; later changes are not seen. Safe from any thread.
+// Adding a variable takes a field of Settings and a line of the table in env.cc. The environment is
+// read once, at the first call of Get or ParseStatus in the process; later changes are not seen.
+// Safe from any thread.
 #pragma once
 
 #include <functional>
@@ -28,7 +29,8 @@ struct Settings {
   std::string test_fake_plugin;
 };
 
-// The settings of this process. A variable with a bad value has its default here and is reported by ParseStatus.
+// The settings of this process. A variable with a bad value has its default here and is reported by
+// ParseStatus.
 const Settings& Get();
 
 // OK, or INVALID_ARGUMENT that names every badly set variable, its value and what it accepts.
@@ -37,8 +39,8 @@ const Status& ParseStatus();
 // How Parse looks a variable up; nullopt when it is not set.
 using Lookup = std::function<std::optional<std::string>(std::string_view name)>;
 
-// Fills `settings` from `lookup`. An unset or empty variable keeps its default. Booleans are 1, 0, true, false, on,
-// off, yes or no in any letter case.
+// Fills `settings` from `lookup`. An unset or empty variable keeps its default. Booleans are 1, 0,
+// true, false, on, off, yes or no in any letter case.
 Status Parse(const Lookup& lookup, Settings* settings);
 
 // What the documentation says about one variable.
@@ -46,9 +48,10 @@ struct Description {
   std::string name;
   std::string type;           // "bool", "string", or the accepted words: "error|warning|info|debug"
   std::string default_value;  // as one would write it; empty for no value
-  std::string stage;          // "stable", "experimental", "debug" (to find faults) or "test" (for this project's tests)
-  std::string help;           // one sentence
-  std::string value;          // the value in this process
+  std::string stage;  // "stable", "experimental", "debug" (to find faults) or "test" (for this
+                      // project's tests)
+  std::string help;   // one sentence
+  std::string value;  // the value in this process
 };
 
 // Every variable, in the order of the documentation.

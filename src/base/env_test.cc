@@ -1,4 +1,5 @@
-// Tests of the environment registry: defaults, accepted spellings, the message for a bad value, and the listing.
+// Tests of the environment registry: defaults, accepted spellings, the message for a bad value, and
+// the listing.
 #include "base/env.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // A fast 64-bit hash over words, for keys of in-process tables.
 //
-// Not for untrusted input and not a checksum. The same words give the same hash in every process, but the function may
-// change between versions of this library: never store its values.
+// Not for untrusted input and not a checksum. The same words give the same hash in every process,
+// but the function may change between versions of this library: never store its values.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ class Hasher {
   }
 
  private:
-  // Both halves of the 128-bit product, so that every input bit reaches every output bit in two rounds.
+  // Both halves of the 128-bit product, so that every input bit reaches every output bit in two
+  // rounds.
   static constexpr uint64_t Fold(uint64_t a, uint64_t b) {
     const auto product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);

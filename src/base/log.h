@@ -1,4 +1,5 @@
-// Log lines of this library, on stderr, for people. Errors of calls are not logged: they are returned.
+// Log lines of this library, on stderr, for people. Errors of calls are not logged: they are
+// returned.
 #pragma once
 
 #include <string_view>

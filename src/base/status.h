@@ -1,8 +1,8 @@
 // Status and Result: how every torch-free layer reports failure.
 //
-// A failure is a value with a code and a message that a user can read: which operator or call, what was expected, what
-// was got, what to do. Nothing below the PyTorch seam lets an exception cross a layer, and nothing that a user can
-// reach aborts the process.
+// A failure is a value with a code and a message that a user can read: which operator or call, what
+// was expected, what was got, what to do. Nothing below the PyTorch seam lets an exception cross a
+// layer, and nothing that a user can reach aborts the process.
 #pragma once
 
 #include <optional>
@@ -55,7 +55,9 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-inline Status InvalidArgument(std::string m) { return {StatusCode::kInvalidArgument, std::move(m)}; }
+inline Status InvalidArgument(std::string m) {
+  return {StatusCode::kInvalidArgument, std::move(m)};
+}
 inline Status NotFound(std::string m) { return {StatusCode::kNotFound, std::move(m)}; }
 inline Status Unimplemented(std::string m) { return {StatusCode::kUnimplemented, std::move(m)}; }
 inline Status Internal(std::string m) { return {StatusCode::kInternal, std::move(m)}; }
@@ -63,13 +65,13 @@ inline Status FailedPrecondition(std::string m) {
   return {StatusCode::kFailedPrecondition, std::move(m)};
 }
 
-// Either a T or the Status that says why there is none. Reading the value of a failed Result is a broken invariant and
-// throws std::bad_variant_access.
+// Either a T or the Status that says why there is none. Reading the value of a failed Result is a
+// broken invariant and throws std::bad_variant_access.
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : v_(std::move(value)) {}            // NOLINT: implicit on purpose
-  Result(Status status) : v_(std::move(status)) {}     // NOLINT: implicit on purpose
+  Result(T value) : v_(std::move(value)) {}         // NOLINT: implicit on purpose
+  Result(Status status) : v_(std::move(status)) {}  // NOLINT: implicit on purpose
 
   bool ok() const { return std::holds_alternative<T>(v_); }
   Status status() const { return ok() ? Status() : std::get<Status>(v_); }
@@ -89,10 +91,10 @@ class [[nodiscard]] Result {
 #define TORCH_TPU_CONCAT(a, b) TORCH_TPU_CONCAT_INNER(a, b)
 
 // Returns the Status of `expr` from the enclosing function when it is a failure.
-#define RETURN_IF_ERROR(expr)                           \
-  do {                                                  \
-    ::torch_tpu::Status status_of_expr = (expr);        \
-    if (!status_of_expr.ok()) return status_of_expr;    \
+#define RETURN_IF_ERROR(expr)                        \
+  do {                                               \
+    ::torch_tpu::Status status_of_expr = (expr);     \
+    if (!status_of_expr.ok()) return status_of_expr; \
   } while (false)
 
 // ASSIGN_OR_RETURN(auto x, MakeX()): x on success, else returns the failure.

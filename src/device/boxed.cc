@@ -86,6 +86,19 @@ void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at
   }
 }
 
+Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
+  MetaOutputs meta = RunMeta(info, args);
+  if (info.form == Form::kOut && PrepareOut(info, args, meta)) {
+    signature->Clear();
+    WriteSignature(info, args, signature);
+    if (Entry* entry = info.entries.Find(*signature)) return entry;
+  }
+  return info.entries.Insert(*signature, MakeEntry(info, args, *signature, std::move(meta)));
+} catch (const std::exception&) {
+  RaiseAsCpuWould(info, args);
+  throw;
+}
+
 void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature, std::vector<ValueRef>& results,
              torch::jit::Stack* stack) {
   std::vector<at::Tensor> fresh(entry.fresh.size());
@@ -145,21 +158,12 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   ScratchSignature signature;
   WriteSignature(info, arguments(), &*signature);
   Entry* entry = info.entries.Find(*signature);
-  if (entry == nullptr) {
-    MetaOutputs meta = RunMeta(info, arguments());
-    if (info.form == Form::kOut && PrepareOut(info, arguments(), meta)) {
-      signature->Clear();
-      WriteSignature(info, arguments(), &*signature);
-      entry = info.entries.Find(*signature);
-    }
-    if (entry == nullptr) {
-      entry = info.entries.Insert(*signature, MakeEntry(info, arguments(), *signature, std::move(meta)));
-    }
-  }
+  if (entry == nullptr) entry = NewEntry(info, arguments(), &*signature);
   std::vector<ValueRef> results;
   results.reserve(entry->slots.size() + 1);
   if (!entry->slots.empty()) Execute(*entry, *signature, GeneratorOf(info, arguments()), &results);
   Deliver(info, *entry, *signature, results, stack);
 }
+
 
 }  // namespace torch_tpu::device

@@ -6,6 +6,7 @@
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/handle.h"
+#include "device/pinned.h"
 #include "graph/runtime.h"
 
 namespace torch_tpu::device {
@@ -33,9 +34,8 @@ class Hooks final : public at::PrivateUse1HooksInterface {
   void resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override {
     ResizeStorage(storage.unsafeGetStorageImpl(), bytes);
   }
-  // Host memory needs no pinning: copies to the device are taken at the call, so any memory serves.
-  c10::Allocator* getPinnedMemoryAllocator() const override { return c10::GetAllocator(c10::DeviceType::CPU); }
-  bool isPinnedPtr(const void*) const override { return false; }
+  c10::Allocator* getPinnedMemoryAllocator() const override { return PinnedAllocator(); }
+  bool isPinnedPtr(const void* data) const override { return IsPinned(data); }
 };
 
 }  // namespace

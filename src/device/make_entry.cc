@@ -222,8 +222,8 @@ graph::ArgSpec DefaultSpec(const c10::IValue& v, ArgKind kind) {
 class OutputPlanner {
  public:
   OutputPlanner(const OpInfo& info, const Signature& signature, const SpecBuilder& specs, const MetaOutputs& meta,
-                Entry* entry)
-      : info_(info), signature_(signature), specs_(specs), meta_(meta), entry_(entry) {}
+                Entry* entry, bool writes)
+      : info_(info), signature_(signature), specs_(specs), meta_(meta), entry_(entry), writes_(writes) {}
 
   // The outputs of the whole call (element `i` of every list only, when i >= 0).
   std::vector<graph::OutputSpec> Plan(int element) {
@@ -261,7 +261,7 @@ class OutputPlanner {
   graph::OutputSpec Write(int use, size_t k) {
     graph::OutputSpec none;
     none.kind = graph::OutputSpec::kNone;
-    if (use < 0) return none;
+    if (use < 0 || !writes_) return none;
     const OutputTensor target = LikeUse(signature_, use);
     // Statistics that the schema does not return keep their own type.
     const bool described = k < meta_.tensors.size() && meta_.tensors[k].dtype != c10::ScalarType::Undefined;
@@ -276,6 +276,7 @@ class OutputPlanner {
   const SpecBuilder& specs_;
   const MetaOutputs& meta_;
   Entry* entry_;
+  bool writes_;  // false: the written arguments stay as they are (running statistics in evaluation)
 };
 
 size_t ForeachSize(const OpInfo& info, const SpecBuilder& specs) {
@@ -338,7 +339,8 @@ std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& 
   entry->fresh.assign(meta.tensors.begin(), meta.tensors.end());
   entry->fresh_per_return = meta.per_return;
   entry->values = meta.values;
-  OutputPlanner planner(info, signature, specs, meta, entry.get());
+  const bool writes = info.training < 0 || args[info.training].toBool();
+  OutputPlanner planner(info, signature, specs, meta, entry.get(), writes);
   if (info.foreach) {
     BuildForeach(info, specs, planner, meta.common, spec.get());
   } else {

@@ -26,6 +26,10 @@ struct MetaOutputs {
 // Runs PyTorch's Meta kernels, which also raise PyTorch's own errors for bad arguments.
 MetaOutputs RunMeta(const OpInfo& info, Arguments args);
 
+// Runs the operator on CPU tensors of the same shapes (zeros): called when a call was refused, so that the error has
+// PyTorch's own type and words. Returns when the CPU has nothing against the arguments.
+void RaiseAsCpuWould(const OpInfo& info, Arguments args);
+
 // Resizes out= tensors to the result's sizes, checks that its dtype can be cast. True when a tensor was resized.
 bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta);
 

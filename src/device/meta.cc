@@ -6,6 +6,8 @@
 #include <ATen/native/Resize.h>
 #include <ATen/native/TypeProperties.h>
 
+#include <functional>
+
 #include "device/engine.h"
 #include "device/errors.h"
 #include "device/make_entry.h"
@@ -21,22 +23,30 @@ at::Tensor MetaLike(const at::Tensor& t) {
   return at::detail::empty_strided_meta(t.sizes(), t.strides(), t.scalar_type());
 }
 
-c10::IValue MetaArgument(const ArgInfo& arg, const c10::IValue& v) {
-  if (v.isTensor()) return MetaLike(v.toTensor());
+// A CPU tensor of the same shape. Read-only arguments cost one element.
+at::Tensor CpuLike(const at::Tensor& t, bool written) {
+  if (!t.defined() || t.device().is_cpu()) return t;
+  const auto options = t.options().device(at::kCPU);
+  return written ? at::zeros(t.sizes(), options) : at::zeros({}, options).expand(t.sizes());
+}
+
+c10::IValue StandIn(const ArgInfo& arg, const c10::IValue& v, c10::DeviceType device,
+                    const std::function<at::Tensor(const at::Tensor&)>& like) {
+  if (v.isTensor()) return like(v.toTensor());
   if (v.isTensorList()) {
     c10::List<at::Tensor> list;
-    for (const at::Tensor& t : v.toTensorVector()) list.push_back(MetaLike(t));
+    for (const at::Tensor& t : v.toTensorVector()) list.push_back(like(t));
     return list;
   }
   if (arg.kind == ArgKind::kOptTensorList && v.isList()) {
     c10::List<std::optional<at::Tensor>> list;
     for (const auto& t : v.toOptionalTensorList()) {
       std::optional<at::Tensor> o = t;
-      list.push_back(o ? std::optional(MetaLike(*o)) : std::nullopt);
+      list.push_back(o ? std::optional(like(*o)) : std::nullopt);
     }
     return list;
   }
-  if (v.isDevice()) return c10::Device(c10::DeviceType::Meta);
+  if (v.isDevice()) return c10::Device(device);
   if (v.isGenerator()) return c10::IValue();
   return v;
 }
@@ -132,7 +142,9 @@ Stack FunctionalStack(const OpInfo& info, const Stack& meta_args) {
 
 MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
   Stack meta_args;
-  for (size_t i = 0; i < args.size(); ++i) meta_args.push_back(MetaArgument(info.args[i], args[i]));
+  for (size_t i = 0; i < args.size(); ++i) {
+    meta_args.push_back(StandIn(info.args[i], args[i], c10::DeviceType::Meta, MetaLike));
+  }
   MetaOutputs out;
   out.common = CommonDType(info, meta_args);
   // A lowering that brings its own shape function knows better than a Meta kernel that refuses or guesses.
@@ -152,6 +164,21 @@ MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
   out.known = CallMeta(*info.functional, &stack);
   if (out.known) Describe(stack, &out);
   return out;
+}
+
+void RaiseAsCpuWould(const OpInfo& info, Arguments args) {
+  constexpr int64_t kMaximum = int64_t{1} << 22;  // elements; more would take long
+  Stack stack;
+  int64_t elements = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    stack.push_back(StandIn(info.args[i], args[i], c10::DeviceType::CPU, [&](const at::Tensor& t) {
+      if (t.defined()) elements += t.numel();
+      return elements > kMaximum ? t : CpuLike(t, info.args[i].written);
+    }));
+  }
+  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) return;
+  at::AutoDispatchBelowADInplaceOrView guard;
+  info.op.callBoxed(&stack);
 }
 
 bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta) {

@@ -229,6 +229,11 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
       written.push_back(i);
     }
   }
+  const bool statistics =
+      std::any_of(args.begin(), args.end(), [](const ArgInfo& a) { return a.written && a.name == "running_mean"; });
+  for (size_t i = 0; statistics && i < args.size(); ++i) {
+    if (args[i].name == "training") training = static_cast<int>(i);
+  }
   for (const auto& r : schema.returns()) {
     int target = -1;
     if (r.alias_info() != nullptr) {

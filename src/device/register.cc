@@ -46,6 +46,13 @@ bool Wanted(const c10::OperatorHandle& op) {
   if (entry == nullptr) entry = ops::FindLowering(name);
   if (entry == nullptr) return false;
   if (!Has(op, DispatchKey::CompositeExplicitAutograd)) return true;
+  // A factory's shape follows from its numbers; the composite makes the tensor and calls out=.
+  const auto& arguments = op.schema().arguments();
+  const bool takes_tensors = std::any_of(arguments.begin(), arguments.end(), [](const c10::Argument& a) {
+    const ArgKind kind = KindOf(a);
+    return kind == ArgKind::kTensor || kind == ArgKind::kTensorList || kind == ArgKind::kOptTensorList;
+  });
+  if (!takes_tensors) return false;
   // Over a composite kernel only where the lowering names this very overload.
   return entry->name == functional_name || entry->name == name;
 }

@@ -216,6 +216,7 @@ graph::TensorSpec Signature::SpecOf(int index) const {
   spec.base = {use.value->type().dtype, use.value->type().dims};
   spec.sizes.assign(use.impl->sizes().begin(), use.impl->sizes().end());
   spec.whole = use.whole;
+  spec.contiguous = use.impl->is_contiguous();
   spec.splat_operand = use.splat_operand;
   spec.first_start = use.first_start;
   if (use.value->state() == graph::Value::State::kSplat && use.operand < 0) spec.splat = use.value->splat();

@@ -30,6 +30,7 @@ struct TensorSpec {
   DType dtype = DType::kInvalid;
   Dims sizes;
   bool whole = true;   // the view is the whole base (reshape only)
+  bool contiguous = true;  // PyTorch's own answer for the tensor
   views::Plan plan;    // when not whole
   int first_start = -1;  // operand of the first slice start, when plan.dynamic
 

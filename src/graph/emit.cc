@@ -136,7 +136,11 @@ struct Emitter {
 
   void Run(const SubCall& sub, std::vector<Value>* out) {
     ops::Call call(builder, spec.name);
-    for (const ArgSpec& arg : sub.args) call.args.push_back(ReadArg(arg));
+    for (const ArgSpec& arg : sub.args) {
+      call.args.push_back(ReadArg(arg));
+      const auto* tensor = std::get_if<TensorSpec>(&arg.v);
+      call.strided.push_back(tensor != nullptr && !tensor->contiguous);
+    }
     for (const OutputSpec& o : sub.outputs) call.outs.push_back(o.type);
     call.common = sub.common;
     call.debug_mode = spec.debug;

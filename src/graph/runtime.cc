@@ -1,6 +1,7 @@
 // Opening the plugin, compiling, launching, and moving bytes.
 #include "graph/runtime.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -195,16 +196,40 @@ Result<std::unique_ptr<Runtime>> Runtime::Open() {
   return runtime;
 }
 
+Result<std::unique_ptr<pjrt::LoadedExecutable>> Runtime::CompileText(const std::string& text) {
+  while (true) {
+    pjrt::CompileOptions options;
+    {
+      std::lock_guard lock(options_mutex_);
+      options = compile_options_;
+    }
+    auto executable = client_->Compile(text, options);
+    if (executable.ok()) return executable;
+    const std::string message = executable.status().message();
+    auto refused = std::find_if(options.overrides.begin(), options.overrides.end(), [&](const auto& o) {
+      return message.find("compile option") != std::string::npos && message.find(o.first) != std::string::npos;
+    });
+    if (refused == options.overrides.end()) return executable;
+    std::lock_guard lock(options_mutex_);
+    compile_options_.overrides.erase(refused->first);
+  }
+}
+
 Result<std::shared_ptr<Program>> Runtime::Compile(const CallSpec& spec) {
   ASSIGN_OR_RETURN(Module module, BuildModule(spec));
   const auto start = std::chrono::steady_clock::now();
-  auto executable = client_->Compile(module.text, compile_options_);
+  auto executable = CompileText(module.text);
   const auto took = std::chrono::steady_clock::now() - start;
   Counters& counters = Counters::Get();
   counters.compiles.fetch_add(1, std::memory_order_relaxed);
   counters.compile_microseconds.fetch_add(std::chrono::duration_cast<std::chrono::microseconds>(took).count(),
                                           std::memory_order_relaxed);
   if (!executable.ok()) return executable.status().WithContext("compiling " + spec.name);
+  if (LogEnabled(LogLevel::kInfo)) {
+    std::string types;
+    for (const TensorType& type : spec.operands) types += (types.empty() ? "" : ", ") + type.ToString();
+    Log(LogLevel::kInfo, "compiled " + spec.name + "(" + types + ")");
+  }
   std::vector<TensorType> results;
   for (const SubCall& call : spec.calls) {
     for (const OutputSpec& o : call.outputs) {

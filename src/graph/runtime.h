@@ -121,6 +121,10 @@ class Runtime {
   std::shared_ptr<const pjrt::Client> client_;
   std::string plugin_path_;
   bool is_cpu_ = false;
+  // Compiles with the options that the plugin knows; those it refuses by name are dropped for good.
+  Result<std::unique_ptr<pjrt::LoadedExecutable>> CompileText(const std::string& text);
+
+  std::mutex options_mutex_;
   pjrt::CompileOptions compile_options_;
   std::mutex splat_mutex_;
   std::map<const TensorType*, std::shared_ptr<Program>> splat_programs_;

@@ -68,7 +68,8 @@ Value EuclideanByProduct(Value x, Value y, const Dims& result) {
 Value CdistForward(Call& c) {
   Value x = opmath(c.tensor(0)), y = opmath(c.tensor(1));
   const Dims& result = c.out().dims;
-  if (NumElements(result) == 0 || x.dim(-1) == 0) return constant(c.builder(), 0, {x.dtype(), result});
+  if (NumElements(result) == 0 || x.dim(-1) == 0)
+    return constant(c.builder(), 0, {x.dtype(), result});
   const double p = c.static_number(2);
   const int64_t mode = c.integer_or(3, 0);
   const bool large = x.dim(-2) > 25 || y.dim(-2) > 25;
@@ -100,7 +101,8 @@ Value FirstPair(Value i, int64_t n) { return i * (static_cast<double>(2 * n - 1)
 Pairs PairsOf(Builder& b, int64_t n) {
   Value k = iota(b, 0, {DType::kS64, {n * (n - 1) / 2}});
   Value starts = FirstPair(iota(b, 0, {DType::kS64, {n}}), n);
-  Value i = convert(BinarySearch(starts, k, [](Value e, Value v) { return e <= v; }), DType::kS64) - 1.0;
+  Value i =
+      convert(BinarySearch(starts, k, [](Value e, Value v) { return e <= v; }), DType::kS64) - 1.0;
   return {i, k - FirstPair(i, n) + i + 1.0};
 }
 
@@ -119,7 +121,8 @@ Value PdistBackward(Call& c) {
   const Pairs pairs = PairsOf(c.builder(), x.dim(0));
   Value difference = TakeDim(x, 0, pairs.i) - TakeDim(x, 0, pairs.j);
   auto per_pair = [&](Value v) { return broadcast_in_dim(v, difference.dims(), {0}); };
-  Value gradient = NormGradient(difference, per_pair(opmath(c.tensor(3))), per_pair(grad), c.static_number(2));
+  Value gradient =
+      NormGradient(difference, per_pair(opmath(c.tensor(3))), per_pair(grad), c.static_number(2));
   Value sum = ScatterDim(full_like(x, 0), 0, pairs.i, gradient, Add);
   return ScatterDim(sum, 0, pairs.j, -gradient, Add);
 }

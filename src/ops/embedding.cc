@@ -18,7 +18,8 @@ Value Embedding(Call& c) {
 // embedding_dense_backward(grad, indices, num_weights, padding_idx, scale_grad_by_freq)
 Value EmbeddingDenseBackward(Call& c) {
   Value index = c.tensor(1);
-  const int64_t n = NumElements(index.dims()), num_weights = c.integer(2), width = c.out().dims.at(1);
+  const int64_t n = NumElements(index.dims()), num_weights = c.integer(2),
+                width = c.out().dims.at(1);
   index = ScatterIndex(c, reshape(index, {n}), {num_weights, false, kOutOfRange});
   if (c.integer(3) >= 0) index = where(index == static_cast<double>(c.integer(3)), -1.0, index);
   Value grad = reshape(opmath(c.tensor(0)), {n, width});
@@ -41,7 +42,8 @@ Value EmbeddingRenorm(Call& c) {
   } else if (p == 2) {
     size = sqrt(reduce_sum(size * size, {1}, /*keepdim=*/true));
   } else {
-    size = power(reduce_sum(power(size, full_like(size, p)), {1}, true), full_like(slice_dim(size, 1, 0, 1), 1 / p));
+    size = power(reduce_sum(power(size, full_like(size, p)), {1}, true),
+                 full_like(slice_dim(size, 1, 0, 1), 1 / p));
   }
   Value index = ScatterIndex(c, reshape(c.tensor(1), {n}), {rows, false, kOutOfRange});
   Value used = ScatterDim(constant(c.builder(), 0, {DType::kPred, {rows}}), 0, index,

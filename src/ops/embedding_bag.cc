@@ -9,8 +9,8 @@ namespace {
 constexpr int64_t kSum = 0, kMean = 1, kMax = 2;
 
 struct Bags {
-  Value index;   // [n], row of the table, of IndexDType
-  Value bag;     // [n], which bag an index belongs to; -1 (dropped by scatters) where it is padding
+  Value index;  // [n], row of the table, of IndexDType
+  Value bag;    // [n], which bag an index belongs to; -1 (dropped by scatters) where it is padding
   Value all_bags;  // [n], the same with padding counted
   int64_t num_bags = 0;
 };
@@ -28,8 +28,11 @@ Bags BagsOf(Call& c, int64_t rows, int64_t padding, bool last_offset) {
   bags.num_bags = offsets.dim(0) - (last_offset ? 1 : 0);
   Value position = iota(c.builder(), 0, {DType::kS64, {n}});
   Value starts = slice_dim(offsets, 0, 0, bags.num_bags);
-  bags.all_bags = convert(BinarySearch(starts, position, [](Value e, Value v) { return e <= v; }), DType::kS32) - 1.0;
-  bags.bag = padding < 0 ? bags.all_bags : where(IsPadding(bags.index, padding), -1.0, bags.all_bags);
+  bags.all_bags = convert(BinarySearch(starts, position, [](Value e, Value v) { return e <= v; }),
+                          DType::kS32) -
+                  1.0;
+  bags.bag =
+      padding < 0 ? bags.all_bags : where(IsPadding(bags.index, padding), -1.0, bags.all_bags);
   return bags;
 }
 
@@ -65,8 +68,8 @@ Maxima MaxOfBags(const Bags& bags, Value rows) {
   return {where(found, top, 0.0), where(found, TakeDim(bags.index, 0, first), -1.0)};
 }
 
-// _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights?, include_last_offset,
-// padding_idx) -> (output, offset2bag, bag_size, max_indices)
+// _embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights?,
+// include_last_offset, padding_idx) -> (output, offset2bag, bag_size, max_indices)
 Results EmbeddingBag(Call& c) {
   Value weight = c.tensor(0);
   const int64_t mode = c.integer(4);
@@ -84,13 +87,16 @@ Results EmbeddingBag(Call& c) {
   } else {
     output = ScatterDim(Constant(rows, 0, dims), 0, bags.bag, rows, Add);
     if (mode == kMean) {
-      output = output / AcrossRow(convert(max(counts, full_like(counts, 1)), output.dtype()), output);
+      output =
+          output / AcrossRow(convert(max(counts, full_like(counts, 1)), output.dtype()), output);
     }
   }
   // With include_last_offset PyTorch's accelerator kernels leave one more entry in bag_size.
   const int64_t more = c.out(2).dims.at(0) - bags.num_bags;
-  if (more > 0) counts = pad(counts, shlo::scalar(c.builder(), int64_t{0}, counts.dtype()), {0}, {more}, {0});
-  Value offset2bag = c.out(1).dims == bags.all_bags.dims() ? bags.all_bags : constant(c.builder(), 0, c.out(1));
+  if (more > 0)
+    counts = pad(counts, shlo::scalar(c.builder(), int64_t{0}, counts.dtype()), {0}, {more}, {0});
+  Value offset2bag =
+      c.out(1).dims == bags.all_bags.dims() ? bags.all_bags : constant(c.builder(), 0, c.out(1));
   return {output, offset2bag, counts, maxima};
 }
 
@@ -106,7 +112,8 @@ Value TableGradient(Call& c, const BackwardArguments& at) {
   Value table = Constant(grad, 0, {rows, width});
   if (mode == kMax) {
     Value where_from = convert(c.tensor(at.maximum_indices), DType::kS64);
-    return ScatterAlong(table, 0, ScatterIndex(c, where_from, {rows, false, kOutOfRange}), grad, Add);
+    return ScatterAlong(table, 0, ScatterIndex(c, where_from, {rows, false, kOutOfRange}), grad,
+                        Add);
   }
   Value index = ScatterIndex(c, c.tensor(1), {rows, false, kOutOfRange});
   if (const int64_t padding = c.integer_or(at.padding, -1); padding >= 0) {
@@ -129,18 +136,20 @@ Value TableGradient(Call& c, const BackwardArguments& at) {
   return ScatterDim(table, 0, index, updates, Add);
 }
 
-// _embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
-// scale_grad_by_freq, mode, sparse, per_sample_weights?, padding_idx)
+// _embedding_bag_backward(grad, indices, offsets, offset2bag, bag_size, maximum_indices,
+// num_weights, scale_grad_by_freq, mode, sparse, per_sample_weights?, padding_idx)
 Value EmbeddingBagBackward(Call& c) {
-  if (c.boolean(9)) throw shlo::BuildError(c.name() + ": sparse gradients are not supported; pass sparse=False");
+  if (c.boolean(9))
+    throw shlo::BuildError(c.name() + ": sparse gradients are not supported; pass sparse=False");
   return TableGradient(c, {3, 4, 5, 6, 8, 10, 11});
 }
 
-// _embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights, scale_grad_by_freq,
-// mode, per_sample_weights?, padding_idx)
+// _embedding_bag_dense_backward(grad, indices, offset2bag, bag_size, maximum_indices, num_weights,
+// scale_grad_by_freq, mode, per_sample_weights?, padding_idx)
 Value EmbeddingBagDenseBackward(Call& c) { return TableGradient(c, {2, 3, 4, 5, 7, 8, 9}); }
 
-// _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode, padding_idx)
+// _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode,
+// padding_idx)
 Value PerSampleWeightsBackward(Call& c) {
   Value grad = opmath(c.tensor(0)), weight = opmath(c.tensor(1));
   Value index = GatherIndex(c, c.tensor(2), {weight.dim(0), false, kOutOfRange});

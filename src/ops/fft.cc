@@ -13,7 +13,8 @@ Value Transform(Value x, int64_t dim, FftKind kind, int64_t length) {
   return swap_dims(fft(swap_dims(x, dim, x.rank() - 1), kind, {length}), dim, x.rank() - 1);
 }
 
-// What PyTorch's normalization code asks for: 0 none, 1 by the root of the signal size, 2 by the signal size.
+// What PyTorch's normalization code asks for: 0 none, 1 by the root of the signal size, 2 by the
+// signal size.
 double Factor(int64_t normalization, double signal_size) {
   if (normalization == 1) return 1 / std::sqrt(signal_size);
   return normalization == 2 ? 1 / signal_size : 1;

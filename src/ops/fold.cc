@@ -19,14 +19,16 @@ Value Windows(Value x, int64_t dim, int64_t windows, int64_t size, int64_t dilat
   std::vector<Value> parts;
   for (int64_t s = 0; s < size; ++s) {
     const int64_t first = s * dilation;
-    parts.push_back(unsqueeze(slice_dim(x, dim, first, first + (windows - 1) * step + 1, step), dim + 1));
+    parts.push_back(
+        unsqueeze(slice_dim(x, dim, first, first + (windows - 1) * step + 1, step), dim + 1));
   }
   return parts.size() == 1 ? parts[0] : concatenate(parts, dim + 1);
 }
 
-// The adjoint: x has [windows, size] at dims (dim, dim + 1); result[i] along `dim` is the sum of x[w, s] with
-// w * step + s == i, for 0 <= i < length. Windows are cut into chunks of `step`, so that chunk j of window w is block
-// w + j of the result; shifting row j by j places (pad, flatten, crop) lines the blocks up for one sum.
+// The adjoint: x has [windows, size] at dims (dim, dim + 1); result[i] along `dim` is the sum of
+// x[w, s] with w * step + s == i, for 0 <= i < length. Windows are cut into chunks of `step`, so
+// that chunk j of window w is block w + j of the result; shifting row j by j places (pad, flatten,
+// crop) lines the blocks up for one sum.
 Value OverlapAdd(Value x, int64_t dim, int64_t step, int64_t length) {
   const int64_t windows = x.dim(dim), chunks = (x.dim(dim + 1) + step - 1) / step;
   x = PadDim(x, dim + 1, 0, chunks * step - x.dim(dim + 1));

@@ -1,8 +1,8 @@
 // How `_foreach_*` operators are made of base operators.
 //
-// Nearly all follow from the name. `_foreach_name.Kind` applies aten::name to element i of every list; Kind says what the
-// last tensor or number argument is. Where the base operator spells its overloads differently or has other arguments, a
-// row of kExceptions says so.
+// Nearly all follow from the name. `_foreach_name.Kind` applies aten::name to element i of every
+// list; Kind says what the last tensor or number argument is. Where the base operator spells its
+// overloads differently or has other arguments, a row of kExceptions says so.
 #include "ops/foreach.h"
 
 #include <charconv>
@@ -125,12 +125,24 @@ std::string ForeachForm::ToString() const {
     const ForeachArg& a = args[i];
     if (i > 0) text += ", ";
     switch (a.kind) {
-      case ForeachArg::kElement: text += "e" + std::to_string(a.position); break;
-      case ForeachArg::kShared: text += "s" + std::to_string(a.position); break;
-      case ForeachArg::kEntry: text += "t" + std::to_string(a.position); break;
-      case ForeachArg::kNumber: text += std::to_string(static_cast<int>(a.value)); break;
-      case ForeachArg::kBool: text += a.value != 0 ? "true" : "false"; break;
-      case ForeachArg::kNone: text += "None"; break;
+      case ForeachArg::kElement:
+        text += "e" + std::to_string(a.position);
+        break;
+      case ForeachArg::kShared:
+        text += "s" + std::to_string(a.position);
+        break;
+      case ForeachArg::kEntry:
+        text += "t" + std::to_string(a.position);
+        break;
+      case ForeachArg::kNumber:
+        text += std::to_string(static_cast<int>(a.value));
+        break;
+      case ForeachArg::kBool:
+        text += a.value != 0 ? "true" : "false";
+        break;
+      case ForeachArg::kNone:
+        text += "None";
+        break;
     }
   }
   return text + ")";
@@ -138,13 +150,15 @@ std::string ForeachForm::ToString() const {
 
 Result<ForeachForm> ForeachOf(std::string_view overload) {
   constexpr std::string_view kPrefix = "aten::_foreach_";
-  if (!overload.starts_with(kPrefix)) return NotFound(std::string(overload) + " is no foreach operator");
+  if (!overload.starts_with(kPrefix))
+    return NotFound(std::string(overload) + " is no foreach operator");
   const std::string name = FunctionalName(overload.substr(kPrefix.size()));
   for (const Row& row : kExceptions) {
     if (row.overload == name) return ParseForm(row.form);
   }
   const std::string form = RegularForm(name);
-  if (form.empty()) return NotFound("no rule says what " + std::string(overload) + " applies to each element");
+  if (form.empty())
+    return NotFound("no rule says what " + std::string(overload) + " applies to each element");
   return ParseForm(form);
 }
 

@@ -26,7 +26,8 @@ TEST(ForeachTest, ExceptionsDecideFirst) {
   EXPECT_EQ(Form("aten::_foreach_addcdiv.Tensor"), "aten::addcdiv(e0, e1, e2, t3)");
   EXPECT_EQ(Form("aten::_foreach_pow.ScalarAndTensor"), "aten::pow.Scalar(s0, e1)");
   EXPECT_EQ(Form("aten::_foreach_maximum.Scalar"), "aten::clamp_min(e0, s1)");
-  EXPECT_EQ(Form("aten::_foreach_norm.Scalar"), "aten::linalg_vector_norm(e0, s1, None, false, s2)");
+  EXPECT_EQ(Form("aten::_foreach_norm.Scalar"),
+            "aten::linalg_vector_norm(e0, s1, None, false, s2)");
 }
 
 TEST(ForeachTest, AllFormsOfAnOperatorAgree) {

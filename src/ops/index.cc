@@ -26,8 +26,8 @@ Value Index(Call& c) {
 Value IndexSelect(Call& c) {
   Value x = AtLeast1d(c.tensor(0));
   const int64_t dim = shlo::wrap_dim(c.integer(1), x.rank());
-  Value index = GatherIndex(c, AtLeast1d(c.tensor(2)),
-                            {x.dim(dim), false, "index out of range in self"});
+  Value index =
+      GatherIndex(c, AtLeast1d(c.tensor(2)), {x.dim(dim), false, "index out of range in self"});
   return ToOut(c, TakeDim(x, dim, index));
 }
 
@@ -43,8 +43,8 @@ Value Gather(Call& c) {
 Value Take(Call& c) {
   Value x = c.tensor(0);
   const int64_t n = NumElements(x.dims());
-  Value index = GatherIndex(c, c.tensor(1), {n, true, "index out of range: self has " +
-                                                          std::to_string(n) + " elements"});
+  Value index = GatherIndex(
+      c, c.tensor(1), {n, true, "index out of range: self has " + std::to_string(n) + " elements"});
   return TakeDim(reshape(x, {n}), 0, index);
 }
 

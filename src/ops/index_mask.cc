@@ -1,8 +1,8 @@
 // Compaction by a mask: nonzero, masked_select, masked_scatter.
 //
-// How many elements a mask selects is known only when the program has run. nonzero and masked_select therefore return
-// their result padded to the largest size it can have, and the number of valid rows (int64, rank 0) after it; what lies
-// behind the valid rows is unspecified.
+// How many elements a mask selects is known only when the program has run. nonzero and
+// masked_select therefore return their result padded to the largest size it can have, and the
+// number of valid rows (int64, rank 0) after it; what lies behind the valid rows is unspecified.
 #include "ops/index_util.h"
 #include "ops/reduce_util.h"
 #include "ops/scan_util.h"
@@ -11,7 +11,8 @@ namespace torch_tpu::ops {
 namespace {
 
 struct Selection {
-  Value position;  // [n]: the element's rank among the selected ones; -1, which scatters drop, elsewhere
+  Value position;  // [n]: the element's rank among the selected ones; -1, which scatters drop,
+                   // elsewhere
   Value count;     // rank 0, of the dtype of position
 };
 
@@ -34,7 +35,8 @@ Value Coordinates(Value like, DType dtype) {
   return concatenate(columns, 1);
 }
 
-// [rows, rank]: coordinates of the elements of x that are not zero, `fill` behind them; and their number.
+// [rows, rank]: coordinates of the elements of x that are not zero, `fill` behind them; and their
+// number.
 Results Nonzero(Value x, int64_t rows, Value fill) {
   const Selection selection = Select(Flat(AsBool(x)));
   Value into = broadcast_in_dim(fill, {rows, x.rank()}, {});
@@ -91,7 +93,8 @@ Value MaskedScatter(Call& c) {
   if (c.debug()) {
     Value needed = reduce_sum(convert(Flat(mask), DType::kS64), {0});
     c.check(needed <= static_cast<double>(source.dim(0)),
-            "masked_scatter: expected self and source to have same dtypes and at least as many elements in source "
+            "masked_scatter: expected self and source to have same dtypes and at least as many "
+            "elements in source "
             "as true values in mask");
   }
   Value placed = reshape(TakeDim(source, 0, running - 1.0), x.dims());

@@ -6,12 +6,13 @@
 
 namespace torch_tpu::ops {
 
-// Output `output` of such a lowering is as large as it can become along one dim, and valid up to the count, which is the
-// lowering's last output (int64, rank 0) and not part of the operator's schema. An output without elements was not asked
-// for and stays as it is.
+// Output `output` of such a lowering is as large as it can become along one dim, and valid up to
+// the count, which is the lowering's last output (int64, rank 0) and not part of the operator's
+// schema. An output without elements was not asked for and stays as it is.
 struct PaddedOutput {
   int output = 0;
-  int dim_argument = -1;  // position of the argument that names the dim; -1 or an argument of None: dim 0
+  int dim_argument =
+      -1;  // position of the argument that names the dim; -1 or an argument of None: dim 0
 };
 
 // Empty for every other operator.

@@ -35,9 +35,15 @@ TEST(IndexTest, WideIndicesAreClampedBeforeTheyAreNarrowed) {
 
 TEST(IndexTest, DebugModeChecksTheBounds) {
   TestCall c("aten::gather");
-  c.Tensor(DType::kF32, {3, 4}).Int(0).Tensor(DType::kS32, {2, 4}).Bool(false).Out(DType::kF32, {2, 4}).Debug();
+  c.Tensor(DType::kF32, {3, 4})
+      .Int(0)
+      .Tensor(DType::kS32, {2, 4})
+      .Bool(false)
+      .Out(DType::kF32, {2, 4})
+      .Debug();
   c.Text();
-  EXPECT_EQ(c.Checks(), std::vector<std::string>{"index out of bounds for dimension 0 with size 3"});
+  EXPECT_EQ(c.Checks(),
+            std::vector<std::string>{"index out of bounds for dimension 0 with size 3"});
 }
 
 TEST(IndexTest, FloatIndicesAreRefused) {
@@ -48,15 +54,22 @@ TEST(IndexTest, FloatIndicesAreRefused) {
 
 TEST(IndexTest, AccumulationInHalfTypesGoesThroughFloat32) {
   TestCall c("aten::index_put");
-  c.Tensor(DType::kF16, {4}).OptTensors({TensorType{DType::kS32, {9}}}).Tensor(DType::kF16, {9}).Bool(true);
+  c.Tensor(DType::kF16, {4})
+      .OptTensors({TensorType{DType::kS32, {9}}})
+      .Tensor(DType::kF16, {9})
+      .Bool(true);
   c.Out(DType::kF16, {4});
   const std::string text = c.Text();
-  EXPECT_TRUE(Contains(text, "(tensor<4xf32>, tensor<9x1xi32>, tensor<9xf32>) -> tensor<4xf32>")) << text;
+  EXPECT_TRUE(Contains(text, "(tensor<4xf32>, tensor<9x1xi32>, tensor<9xf32>) -> tensor<4xf32>"))
+      << text;
 }
 
 TEST(IndexTest, OneMaskNeedsNoScatter) {
   TestCall c("aten::index_put");
-  c.Tensor(DType::kF32, {4, 3}).OptTensors({TensorType{DType::kPred, {4, 3}}}).Tensor(DType::kF32, {}).Bool(false);
+  c.Tensor(DType::kF32, {4, 3})
+      .OptTensors({TensorType{DType::kPred, {4, 3}}})
+      .Tensor(DType::kF32, {})
+      .Bool(false);
   c.Out(DType::kF32, {4, 3});
   const std::string ops = c.Ops();
   EXPECT_FALSE(Contains(ops, "scatter")) << ops;
@@ -79,10 +92,16 @@ TEST(IndexTest, ScatterIntoFewerRowsTouchesOnlyThese) {
 
 TEST(IndexTest, ReductionsOfAnUnknownKindAreRefused) {
   TestCall c("aten::scatter_reduce.two");
-  c.Tensor(DType::kF32, {5}).Int(0).Tensor(DType::kS32, {2}).Tensor(DType::kF32, {2}).String("median").Bool(true);
+  c.Tensor(DType::kF32, {5})
+      .Int(0)
+      .Tensor(DType::kS32, {2})
+      .Tensor(DType::kF32, {2})
+      .String("median")
+      .Bool(true);
   c.Out(DType::kF32, {5});
   EXPECT_EQ(c.Text(),
-            "error: aten::scatter_reduce.two: unknown reduction 'median'; use sum, prod, mean, amax or amin");
+            "error: aten::scatter_reduce.two: unknown reduction 'median'; use sum, prod, mean, "
+            "amax or amin");
 }
 
 }  // namespace

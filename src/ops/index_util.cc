@@ -142,19 +142,27 @@ Reduction ReductionOf(const std::string& name) {
 
 Value Combined(Reduction reduction, Value old, Value update) {
   switch (reduction) {
-    case Reduction::kProd: return old * update;
-    case Reduction::kMax: return max(old, update);
-    case Reduction::kMin: return min(old, update);
-    default: return old + update;
+    case Reduction::kProd:
+      return old * update;
+    case Reduction::kMax:
+      return max(old, update);
+    case Reduction::kMin:
+      return min(old, update);
+    default:
+      return old + update;
   }
 }
 
 Value Identity(Builder& b, Reduction reduction, DType dtype) {
   switch (reduction) {
-    case Reduction::kProd: return shlo::scalar(b, int64_t{1}, dtype);
-    case Reduction::kMax: return shlo::min_value(b, dtype);
-    case Reduction::kMin: return shlo::max_value(b, dtype);
-    default: return shlo::scalar(b, int64_t{0}, dtype);
+    case Reduction::kProd:
+      return shlo::scalar(b, int64_t{1}, dtype);
+    case Reduction::kMax:
+      return shlo::min_value(b, dtype);
+    case Reduction::kMin:
+      return shlo::max_value(b, dtype);
+    default:
+      return shlo::scalar(b, int64_t{0}, dtype);
   }
 }
 
@@ -174,12 +182,12 @@ Value ReduceInto(Value self, Value updates, const std::string& reduce, bool incl
   Builder& b = x.builder();
   if (!include_self) {
     Value untouched = Zeros(b, DType::kPred, x.dims());
-    Value touched = scatter(untouched, shlo::constant(b, 1, {DType::kPred, updates.dims()}), Replace);
+    Value touched =
+        scatter(untouched, shlo::constant(b, 1, {DType::kPred, updates.dims()}), Replace);
     x = where(touched, Identity(b, reduction, x.dtype()), x);
   }
-  Value result = scatter(x, convert(updates, x.dtype()), [&](Value old, Value update) {
-    return Combined(reduction, old, update);
-  });
+  Value result = scatter(x, convert(updates, x.dtype()),
+                         [&](Value old, Value update) { return Combined(reduction, old, update); });
   if (reduction != Reduction::kMean) return result;
   Value ones = shlo::constant(b, 1, {x.dtype(), updates.dims()});
   Value count = scatter(full_like(x, include_self ? 1 : 0), ones, Add);
@@ -188,7 +196,8 @@ Value ReduceInto(Value self, Value updates, const std::string& reduce, bool incl
 
 namespace {
 
-// The dims of x that are indexed, ascending. A list shorter than the rank leaves the last dims alone.
+// The dims of x that are indexed, ascending. A list shorter than the rank leaves the last dims
+// alone.
 Dims IndexedDims(const std::vector<std::optional<Value>>& indices) {
   Dims dims;
   for (size_t d = 0; d < indices.size(); ++d) {

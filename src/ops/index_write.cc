@@ -17,10 +17,11 @@ int64_t OnlyMask(const std::vector<std::optional<Value>>& indices) {
   return given == 1 ? mask : -1;
 }
 
-// x[..., mask, ...] = values without knowing how many elements the mask selects: the k-th selected element takes the
-// k-th entry of `values` along `dim`, or its only one.
+// x[..., mask, ...] = values without knowing how many elements the mask selects: the k-th selected
+// element takes the k-th entry of `values` along `dim`, or its only one.
 Value PutMasked(Value x, int64_t dim, Value mask, Value values, bool accumulate) {
-  // Dims of `values`: those of x with the masked ones made one, whose size is the number of selected elements.
+  // Dims of `values`: those of x with the masked ones made one, whose size is the number of
+  // selected elements.
   const int64_t rank = x.rank() - mask.rank() + 1;
   while (values.rank() < rank) values = unsqueeze(values, 0);
   Value placed;
@@ -102,14 +103,16 @@ Value IndexReduce(Call& c) {
   auto place = [&](Value into, Value updates, const shlo::Combine& combine) {
     return ScatterDim(into, line.dim, line.index, updates, combine);
   };
-  return ToOut(c, ReduceInto(line.x, AtLeast1d(c.tensor(3)), c.string(4), c.boolean_or(5, true), place));
+  return ToOut(
+      c, ReduceInto(line.x, AtLeast1d(c.tensor(3)), c.string(4), c.boolean_or(5, true), place));
 }
 
 // put(self, index, source, accumulate)
 Value Put(Call& c) {
   Value x = c.tensor(0);
   const int64_t n = NumElements(x.dims()), m = NumElements(c.tensor(1).dims());
-  const IndexRange range = {n, true, "index out of range: self has " + std::to_string(n) + " elements"};
+  const IndexRange range = {n, true,
+                            "index out of range: self has " + std::to_string(n) + " elements"};
   Value index = ScatterIndex(c, reshape(c.tensor(1), {m}), range);
   Value flat = reshape(x, {n}), source = reshape(convert(c.tensor(2), x.dtype()), {m});
   if (!c.boolean_or(3, false)) return ToOut(c, ScatterDim(flat, 0, index, source, Replace));

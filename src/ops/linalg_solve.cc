@@ -94,16 +94,6 @@ Results InverseEx(Call& c) {
           SplitBatch(f.info, batch)};
 }
 
-// PyTorch factors the transpose of a contiguous real A, and its gradient formulas rely on which of the two it was.
-bool FactorsTranspose(const Call& c) {
-  return c.contiguous(0) && !IsComplex(c.tensor(0).dtype());
-}
-
-LuFactors FactorForAutograd(const Call& c) {
-  Value a = MergeBatch(c.tensor(0), 2);
-  return FactorLu(FactorsTranspose(c) ? shlo::swap_dims(a, 1, 2) : a, true);
-}
-
 // A, B, left, check_errors -> result, LU, pivots, info
 Results SolveEx(Call& c) {
   Value a = c.tensor(0), b = c.tensor(1);
@@ -112,12 +102,19 @@ Results SolveEx(Call& c) {
   row.pop_back();
   const bool vector = b.rank() == 1 || b.dims() == row;
   if (vector) b = shlo::unsqueeze(b, -1);
-  const LuFactors f = FactorForAutograd(c);
+  const LuFactors f = FactorLu(MergeBatch(a, 2), true);
   Value lu = SplitBatch(f.lu, batch);
-  Value x = SolveBroadcast(lu, SplitBatch(f.permutation, batch), b, c.boolean(2),
-                           FactorsTranspose(c));
+  Value x = SolveBroadcast(lu, SplitBatch(f.permutation, batch), b, c.boolean(2), false);
   if (vector) x = shlo::squeeze(x, -1);
   return {x, lu, SplitBatch(f.pivots, batch), SplitBatch(f.info, batch)};
+}
+
+// Determinants factor the transpose of a contiguous real A, and their gradient formulas look at A's layout to tell which
+// of the two was factored.
+LuFactors FactorForDeterminant(const Call& c) {
+  Value a = MergeBatch(c.tensor(0), 2);
+  const bool transposed = c.contiguous(0) && !IsComplex(a.dtype());
+  return FactorLu(transposed ? shlo::swap_dims(a, 1, 2) : a, true);
 }
 
 // Diagonal of U: [b, n].
@@ -135,7 +132,7 @@ Value ExchangeSign(Value pivots, DType dtype) {
 // A -> det, LU, pivots
 Results Determinant(Call& c) {
   const Dims batch = BatchDims(c.tensor(0).dims(), 2);
-  const LuFactors f = FactorForAutograd(c);
+  const LuFactors f = FactorForDeterminant(c);
   Value det = shlo::reduce_prod(Diagonal(f.lu), {1}) * ExchangeSign(f.pivots, f.lu.dtype());
   return {SplitBatch(det, batch), SplitBatch(f.lu, batch), SplitBatch(f.pivots, batch)};
 }
@@ -143,7 +140,7 @@ Results Determinant(Call& c) {
 // A -> sign, logabsdet, LU, pivots
 Results SignedLogDeterminant(Call& c) {
   const Dims batch = BatchDims(c.tensor(0).dims(), 2);
-  const LuFactors f = FactorForAutograd(c);
+  const LuFactors f = FactorForDeterminant(c);
   Value diagonal = Diagonal(f.lu);
   Value sign = shlo::reduce_prod(shlo::sign(diagonal), {1}) * ExchangeSign(f.pivots, f.lu.dtype());
   Value log = shlo::reduce_sum(shlo::log(shlo::abs(diagonal)), {1});

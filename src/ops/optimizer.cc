@@ -8,7 +8,10 @@ namespace {
 class Step {
  public:
   Step(Call& c, bool maximize, int grad_scale, int found_inf)
-      : c_(c), maximize_(maximize), scale_(c.opt_tensor(grad_scale)), found_inf_(c.opt_tensor(found_inf)) {}
+      : c_(c),
+        maximize_(maximize),
+        scale_(c.opt_tensor(grad_scale)),
+        found_inf_(c.opt_tensor(found_inf)) {}
 
   // The i-th gradient in `dtype`, unscaled and with the sign of a minimisation.
   Value Gradient(int i, DType dtype) const {
@@ -18,7 +21,8 @@ class Step {
   // What the gradient's tensor holds afterwards.
   Value GradientOut(int i) const {
     Value old = c_.tensors(1)[i];
-    return scale_ ? Kept(old, convert(Unscaled(i, shlo::opmath_dtype(old.dtype())), old.dtype())) : old;
+    return scale_ ? Kept(old, convert(Unscaled(i, shlo::opmath_dtype(old.dtype())), old.dtype()))
+                  : old;
   }
   // `updated` in the dtype of `old`, or `old` when the gradients were not finite.
   Value Kept(Value old, Value updated) const {
@@ -50,11 +54,11 @@ Results Joined(std::initializer_list<Results> lists) {
 
 enum class Decay { kL2, kDecoupled };
 
-// _fused_adam(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2, weight_decay, eps,
-// amsgrad, maximize, grad_scale?, found_inf?)
+// _fused_adam(self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, lr, beta1, beta2,
+// weight_decay, eps, amsgrad, maximize, grad_scale?, found_inf?)
 Results FusedAdam(Call& c, Decay decay) {
-  const auto params = c.tensors(0), averages = c.tensors(2), squares = c.tensors(3), maxima = c.tensors(4),
-             steps = c.tensors(5);
+  const auto params = c.tensors(0), averages = c.tensors(2), squares = c.tensors(3),
+             maxima = c.tensors(4), steps = c.tensors(5);
   const bool amsgrad = c.boolean(11), decays = !c.number_is(9, 0);
   const Step step(c, c.boolean(12), 13, 14);
   Results out[5];
@@ -89,8 +93,8 @@ Results FusedAdam(Call& c, Decay decay) {
 Results FusedAdamL2(Call& c) { return FusedAdam(c, Decay::kL2); }
 Results FusedAdamW(Call& c) { return FusedAdam(c, Decay::kDecoupled); }
 
-// _fused_sgd(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov, maximize,
-// is_first_step, grad_scale?, found_inf?)
+// _fused_sgd(self, grads, momentum_buffer_list, weight_decay, momentum, lr, dampening, nesterov,
+// maximize, is_first_step, grad_scale?, found_inf?)
 Results FusedSgd(Call& c) {
   const auto params = c.tensors(0), buffers = c.tensors(2);
   const bool nesterov = c.boolean(7), first = c.boolean(9);
@@ -114,8 +118,8 @@ Results FusedSgd(Call& c) {
   return Joined({out[0], out[1], out[2]});
 }
 
-// _fused_adagrad(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize, grad_scale?,
-// found_inf?)
+// _fused_adagrad(self, grads, state_sums, state_steps, lr, lr_decay, weight_decay, eps, maximize,
+// grad_scale?, found_inf?)
 Results FusedAdagrad(Call& c, bool steps_out) {
   const auto params = c.tensors(0), sums = c.tensors(2), steps = c.tensors(3);
   const Step step(c, c.boolean(8), 9, 10);

@@ -41,8 +41,20 @@ TEST(OptimizerTest, NoWeightDecayCostsNothing) {
 
 TEST(OptimizerTest, FoundInfKeepsTheOldValues) {
   TestCall c("aten::_fused_sgd");
-  c.Tensors({kPair[0]}).Tensors({kPair[0]}).Tensors({}).Constant(0).Constant(0).Number().Constant(0);
-  c.Bool(false).Bool(false).Bool(false).None().Tensor(DType::kF32, {}).Out(DType::kF32, {3}).Out(DType::kF32, {3});
+  c.Tensors({kPair[0]})
+      .Tensors({kPair[0]})
+      .Tensors({})
+      .Constant(0)
+      .Constant(0)
+      .Number()
+      .Constant(0);
+  c.Bool(false)
+      .Bool(false)
+      .Bool(false)
+      .None()
+      .Tensor(DType::kF32, {})
+      .Out(DType::kF32, {3})
+      .Out(DType::kF32, {3});
   EXPECT_TRUE(Contains(c.Ops(), "select"));
 }
 

@@ -105,7 +105,8 @@ Results AminMax(Call& c) {
 Value Any(Call& c) { return reduce_any(AsBool(c.tensor(0)), AllDims(c.tensor(0))); }
 Value All(Call& c) { return reduce_all(AsBool(c.tensor(0)), AllDims(c.tensor(0))); }
 
-// any.dim(self, dim, keepdim) and any.dims(self, dim[]?, keepdim). Unlike other reductions an empty list means no dim.
+// any.dim(self, dim, keepdim) and any.dims(self, dim[]?, keepdim). Unlike other reductions an empty
+// list means no dim.
 Value AnyDims(Call& c) {
   Value x = c.tensor(0);
   const auto dims = c.opt_ints(1);

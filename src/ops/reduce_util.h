@@ -1,4 +1,5 @@
-// What reductions and their relatives share: which dims an argument names, and the extreme of a dim with its position.
+// What reductions and their relatives share: which dims an argument names, and the extreme of a dim
+// with its position.
 #pragma once
 
 #include <utility>
@@ -7,7 +8,8 @@
 
 namespace torch_tpu::ops {
 
-// The wrapped dims that argument i names. None and an empty list mean all dims; a rank-0 tensor has none.
+// The wrapped dims that argument i names. None and an empty list mean all dims; a rank-0 tensor has
+// none.
 Dims ReduceDims(const Call& c, int i, const Value& x);
 // All dims of x.
 Dims AllDims(const Value& x);
@@ -24,7 +26,8 @@ Value AsBool(Value x);
 DType IndexDType(int64_t size);
 
 enum class Extreme { kMin, kMax };
-// i1: `next` is more extreme than `best`, or as extreme and `tie` holds. NaN is more extreme than any number.
+// i1: `next` is more extreme than `best`, or as extreme and `tie` holds. NaN is more extreme than
+// any number.
 Value Beats(Value next, Value best, Extreme extreme, Value tie);
 // The value that every other one beats.
 Value LeastExtreme(Builder& b, DType dtype, Extreme extreme);

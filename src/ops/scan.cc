@@ -1,9 +1,8 @@
 // Scans: cumsum, cumprod, cummax, cummin, logcumsumexp.
-#include "ops/scan_util.h"
-
 #include <limits>
 
 #include "ops/reduce_util.h"
+#include "ops/scan_util.h"
 
 namespace torch_tpu::ops {
 
@@ -18,7 +17,7 @@ Value Scan(Value x, Value init, int64_t dim, const shlo::Combine& combine) {
 
 Value CumSum(Value x, int64_t dim) {
   return Scan(x, shlo::scalar(x.builder(), int64_t{0}, x.dtype()), dim,
-               [](Value a, Value b) { return a + b; });
+              [](Value a, Value b) { return a + b; });
 }
 
 namespace {

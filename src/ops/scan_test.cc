@@ -33,7 +33,8 @@ TEST(ScanTest, CummaxScansValuesAndPositionsApart) {
   TestCall c("aten::cummax");
   c.Tensor(DType::kS32, {4}).Int(0).Out(DType::kS32, {4}).Out(DType::kS64, {4});
   const std::string text = c.Text();
-  // Every window has one operand: two results in one window crash XLA's rewrite when their dtypes differ.
+  // Every window has one operand: two results in one window crash XLA's rewrite when their dtypes
+  // differ.
   EXPECT_FALSE(Contains(text, ":2 = \"stablehlo.reduce_window\"")) << text;
 }
 

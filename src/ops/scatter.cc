@@ -38,8 +38,8 @@ Value ScatterAdd(Call& c) {
   return ToOut(c, ScatterAlong(opmath(line.x), line.dim, line.index, opmath(Source(c, line)), Add));
 }
 
-// scatter_reduce.two(self, dim, index, src, reduce, include_self), and scatter.reduce and scatter.value_reduce, which
-// end after `reduce`.
+// scatter_reduce.two(self, dim, index, src, reduce, include_self), and scatter.reduce and
+// scatter.value_reduce, which end after `reduce`.
 Value ScatterReduce(Call& c) {
   const Line line = LineOf(c);
   Value source = Source(c, line);

@@ -4,7 +4,8 @@
 namespace torch_tpu::ops {
 namespace {
 
-// Concatenation in the result's dtype. One-dimensional tensors of no elements are skipped whatever the others' rank.
+// Concatenation in the result's dtype. One-dimensional tensors of no elements are skipped whatever
+// the others' rank.
 Value Concatenate(const Call& c, const std::vector<Value>& tensors, int64_t dim) {
   std::vector<Value> parts;
   for (const Value& t : tensors) {
@@ -53,7 +54,8 @@ Value Roll(Call& c) {
     return reshape(RollDim(flat, 0, shifts.at(0)), x.dims());
   }
   if (x.rank() == 0) return x;
-  for (size_t i = 0; i < dims.size(); ++i) x = RollDim(x, shlo::wrap_dim(dims[i], x.rank()), shifts.at(i));
+  for (size_t i = 0; i < dims.size(); ++i)
+    x = RollDim(x, shlo::wrap_dim(dims[i], x.rank()), shifts.at(i));
   return x;
 }
 

@@ -10,7 +10,9 @@ namespace {
 
 TEST(ShapeTest, CatConvertsAndSkipsLegacyEmptyTensors) {
   TestCall c("aten::cat");
-  c.Tensors({{DType::kS64, {2, 3}}, {DType::kF32, {0}}, {DType::kF32, {1, 3}}}).Int(0).Out(DType::kF32, {3, 3});
+  c.Tensors({{DType::kS64, {2, 3}}, {DType::kF32, {0}}, {DType::kF32, {1, 3}}})
+      .Int(0)
+      .Out(DType::kF32, {3, 3});
   EXPECT_EQ(c.Ops(), "convert concatenate");
 }
 
@@ -46,13 +48,22 @@ TEST(ShapeTest, SummingWindowsTakesAFixedNumberOfOperations) {
     ops[i] = c.Ops();
   }
   EXPECT_FALSE(Contains(ops[0], "scatter")) << ops[0];
-  EXPECT_EQ(std::count(ops[0].begin(), ops[0].end(), ' ') / 3, std::count(ops[1].begin(), ops[1].end(), ' ') / 3);
+  EXPECT_EQ(std::count(ops[0].begin(), ops[0].end(), ' ') / 3,
+            std::count(ops[1].begin(), ops[1].end(), ' ') / 3);
 }
 
 TEST(ShapeTest, DistancesOfLargeInputsAreAMatrixProduct) {
   TestCall large("aten::_cdist_forward"), small("aten::_cdist_forward");
-  large.Tensor(DType::kF32, {30, 4}).Tensor(DType::kF32, {5, 4}).Constant(2).None().Out(DType::kF32, {30, 5});
-  small.Tensor(DType::kF32, {3, 4}).Tensor(DType::kF32, {5, 4}).Constant(2).None().Out(DType::kF32, {3, 5});
+  large.Tensor(DType::kF32, {30, 4})
+      .Tensor(DType::kF32, {5, 4})
+      .Constant(2)
+      .None()
+      .Out(DType::kF32, {30, 5});
+  small.Tensor(DType::kF32, {3, 4})
+      .Tensor(DType::kF32, {5, 4})
+      .Constant(2)
+      .None()
+      .Out(DType::kF32, {3, 5});
   const std::string text = large.Text();
   EXPECT_TRUE(Contains(text, "dot_general")) << text;
   EXPECT_TRUE(Contains(text, "HIGHEST")) << text;

@@ -1,11 +1,10 @@
 // sort, topk, and the elements at a rank: kthvalue, median, nanmedian, mode.
-#include "ops/sort_util.h"
-
 #include <algorithm>
 
 #include "ops/index_util.h"
 #include "ops/reduce_util.h"
 #include "ops/scan_util.h"
+#include "ops/sort_util.h"
 
 namespace torch_tpu::ops {
 
@@ -92,7 +91,8 @@ Results MedianDimIgnore(Call& c) { return MedianDim(c, NanRule::kIgnore); }
 Value MedianAllPropagate(Call& c) { return MedianAll(c, NanRule::kPropagate); }
 Value MedianAllIgnore(Call& c) { return MedianAll(c, NanRule::kIgnore); }
 
-// mode(self, dim, keepdim): the smallest of the most frequent values and the position of its last occurrence.
+// mode(self, dim, keepdim): the smallest of the most frequent values and the position of its last
+// occurrence.
 Results Mode(Call& c) {
   Value x = AtLeast1d(c.tensor(0));
   const int64_t dim = shlo::wrap_dim(c.integer(1), x.rank()), n = x.dim(dim);
@@ -103,8 +103,9 @@ Results Mode(Call& c) {
   Dims low(x.rank(), 0), none(x.rank(), 0);
   low[dim] = 1;
   Value starts = pad(differs, shlo::scalar(c.builder(), int64_t{1}, DType::kPred), low, none, none);
-  Value run_start = Scan(where(starts, position, 0.0), shlo::scalar(c.builder(), int64_t{0}, position.dtype()), dim,
-                         [](Value a, Value b) { return max(a, b); });
+  Value run_start =
+      Scan(where(starts, position, 0.0), shlo::scalar(c.builder(), int64_t{0}, position.dtype()),
+           dim, [](Value a, Value b) { return max(a, b); });
   Value end = ArgExtreme(position - run_start, dim, Extreme::kMax).second;
   end = unsqueeze(end, dim);
   return {ToOut(c, GatherAlong(sorted.values, dim, end), 0),

@@ -23,7 +23,8 @@ Value BinarySearch(Value sequence, Value values, const shlo::Combine& before) {
   const TensorType type = {IndexDType(n), values.dims()};
   if (n == 0 || NumElements(values.dims()) == 0) return constant(b, 0, type);
   const int64_t steps = std::bit_width(static_cast<uint64_t>(n));
-  const Value init[] = {shlo::scalar(b, int64_t{0}, DType::kS32), constant(b, 0, type), constant(b, n, type)};
+  const Value init[] = {shlo::scalar(b, int64_t{0}, DType::kS32), constant(b, 0, type),
+                        constant(b, n, type)};
   auto ends = while_(
       init, [&](std::span<const Value> v) { return v[0] < static_cast<double>(steps); },
       [&](std::span<const Value> v) -> Results {
@@ -39,9 +40,8 @@ namespace {
 
 // PyTorch's own predicates, written so that NaN behaves as there.
 Value Search(Value sequence, Value values, bool right) {
-  return BinarySearch(sequence, values, [&](Value e, Value v) {
-    return right ? !(e > v) : !(e >= v);
-  });
+  return BinarySearch(sequence, values,
+                      [&](Value e, Value v) { return right ? !(e > v) : !(e >= v); });
 }
 
 // searchsorted(sorted_sequence, self, out_int32, right, side?, sorter?)
@@ -49,8 +49,8 @@ Value SearchSorted(Call& c) {
   Value sequence = c.tensor(0);
   if (auto sorter = c.opt_tensor(5)) {
     const int64_t dim = sequence.rank() - 1;
-    sequence = GatherAlong(sequence, dim,
-                           GatherIndex(c, *sorter, BoundsOf(dim, sequence.dim(dim), /*wraps=*/false)));
+    sequence = GatherAlong(
+        sequence, dim, GatherIndex(c, *sorter, BoundsOf(dim, sequence.dim(dim), /*wraps=*/false)));
   }
   const bool right = c.boolean(3) || c.opt_string(4) == "right";
   return Search(convert(sequence, c.common_dtype()), convert(c.tensor(1), c.common_dtype()), right);
@@ -58,7 +58,8 @@ Value SearchSorted(Call& c) {
 
 // bucketize(self, boundaries, out_int32, right)
 Value Bucketize(Call& c) {
-  return Search(convert(c.tensor(1), c.common_dtype()), convert(c.tensor(0), c.common_dtype()), c.boolean(3));
+  return Search(convert(c.tensor(1), c.common_dtype()), convert(c.tensor(0), c.common_dtype()),
+                c.boolean(3));
 }
 
 // isin(elements, test_elements, assume_unique, invert)
@@ -83,9 +84,10 @@ Value RepeatInterleave(Call& c) {
 
 std::vector<TensorType> RepeatInterleaveShape(const Call& c) {
   if (!c.has(1)) {
-    throw shlo::BuildError(c.name() +
-                           ": output_size is needed on this device, since the size of the result depends on the "
-                           "values of repeats; pass output_size=int(repeats.sum())");
+    throw shlo::BuildError(
+        c.name() +
+        ": output_size is needed on this device, since the size of the result depends on the "
+        "values of repeats; pass output_size=int(repeats.sum())");
   }
   return {{c.tensor(0).dtype(), {c.integer(1)}}};
 }

@@ -8,7 +8,11 @@ namespace {
 
 TEST(SortTest, SortIsStableAndPutsNanLast) {
   TestCall c("aten::sort");
-  c.Tensor(DType::kF32, {2, 5}).Int(-1).Bool(false).Out(DType::kF32, {2, 5}).Out(DType::kS64, {2, 5});
+  c.Tensor(DType::kF32, {2, 5})
+      .Int(-1)
+      .Bool(false)
+      .Out(DType::kF32, {2, 5})
+      .Out(DType::kS64, {2, 5});
   const std::string text = c.Text();
   EXPECT_TRUE(Contains(text, "is_stable = true")) << text;
   EXPECT_TRUE(Contains(text, "dimension = 1 : i64")) << text;
@@ -18,13 +22,24 @@ TEST(SortTest, SortIsStableAndPutsNanLast) {
 
 TEST(SortTest, IntegersNeedOneComparison) {
   TestCall c("aten::sort.stable");
-  c.Tensor(DType::kS32, {5}).Bool(true).Int(0).Bool(true).Out(DType::kS32, {5}).Out(DType::kS64, {5});
+  c.Tensor(DType::kS32, {5})
+      .Bool(true)
+      .Int(0)
+      .Bool(true)
+      .Out(DType::kS32, {5})
+      .Out(DType::kS64, {5});
   EXPECT_EQ(c.Ops(), "iota sort compare convert");
 }
 
 TEST(SortTest, TopKIsASortedPrefix) {
   TestCall c("aten::topk");
-  c.Tensor(DType::kS32, {5}).Int(2).Int(-1).Bool(true).Bool(true).Out(DType::kS32, {2}).Out(DType::kS64, {2});
+  c.Tensor(DType::kS32, {5})
+      .Int(2)
+      .Int(-1)
+      .Bool(true)
+      .Bool(true)
+      .Out(DType::kS32, {2})
+      .Out(DType::kS64, {2});
   EXPECT_EQ(c.Ops(), "iota sort compare slice slice convert");
 }
 

@@ -1,7 +1,8 @@
 // The unique family.
 //
-// As with nonzero, the number of distinct values is known only when the program has run: outputs that have one entry a
-// distinct value are padded to the largest size, and their number (int64, rank 0) comes last.
+// As with nonzero, the number of distinct values is known only when the program has run: outputs
+// that have one entry a distinct value are padded to the largest size, and their number (int64,
+// rank 0) comes last.
 #include <algorithm>
 
 #include "ops/index_util.h"

@@ -7,16 +7,16 @@
 namespace torch_tpu::pjrt {
 namespace {
 
-std::atomic<bool> process_is_exiting{false};
+std::atomic<bool> is_shut_down{false};
 
 // Indexed by DType.
 constexpr PJRT_Buffer_Type kBufferTypes[kNumDTypes] = {
-    PJRT_Buffer_Type_INVALID,    PJRT_Buffer_Type_PRED,   PJRT_Buffer_Type_S8,
-    PJRT_Buffer_Type_S16,        PJRT_Buffer_Type_S32,    PJRT_Buffer_Type_S64,
-    PJRT_Buffer_Type_U8,         PJRT_Buffer_Type_U16,    PJRT_Buffer_Type_U32,
-    PJRT_Buffer_Type_U64,        PJRT_Buffer_Type_F16,    PJRT_Buffer_Type_BF16,
-    PJRT_Buffer_Type_F32,        PJRT_Buffer_Type_F64,    PJRT_Buffer_Type_C64,
-    PJRT_Buffer_Type_C128,       PJRT_Buffer_Type_F8E4M3FN, PJRT_Buffer_Type_F8E5M2,
+    PJRT_Buffer_Type_INVALID,    PJRT_Buffer_Type_PRED,       PJRT_Buffer_Type_S8,
+    PJRT_Buffer_Type_S16,        PJRT_Buffer_Type_S32,        PJRT_Buffer_Type_S64,
+    PJRT_Buffer_Type_U8,         PJRT_Buffer_Type_U16,        PJRT_Buffer_Type_U32,
+    PJRT_Buffer_Type_U64,        PJRT_Buffer_Type_F16,        PJRT_Buffer_Type_BF16,
+    PJRT_Buffer_Type_F32,        PJRT_Buffer_Type_F64,        PJRT_Buffer_Type_C64,
+    PJRT_Buffer_Type_C128,       PJRT_Buffer_Type_F8E4M3FN,   PJRT_Buffer_Type_F8E5M2,
     PJRT_Buffer_Type_F8E4M3FNUZ, PJRT_Buffer_Type_F8E5M2FNUZ,
 };
 
@@ -41,8 +41,8 @@ Status TakeError(const PJRT_Api* api, PJRT_Error* error) {
     api->PJRT_Error_Destroy(&destroy);
   }
   // An error object with code OK would otherwise read as success.
-  const auto status_code = code.code == PJRT_Error_Code_OK ? StatusCode::kUnknown
-                                                           : static_cast<StatusCode>(code.code);
+  const auto status_code =
+      code.code == PJRT_Error_Code_OK ? StatusCode::kUnknown : static_cast<StatusCode>(code.code);
   return Status(status_code, std::move(text));
 }
 
@@ -52,11 +52,17 @@ Status MissingSlot(const PJRT_Api* api, const char* slot_name) {
                        std::to_string(api->pjrt_api_version.minor_version) + ")");
 }
 
-bool ProcessIsExiting() { return process_is_exiting.load(std::memory_order_relaxed); }
+bool IsShutDown() { return is_shut_down.load(std::memory_order_relaxed); }
+
+void MarkShutDown() { is_shut_down.store(true); }
 
 void WatchProcessExit() {
-  static const int registered = std::atexit([] { process_is_exiting.store(true); });
+  static const int registered = std::atexit(MarkShutDown);
   (void)registered;
+}
+
+Status ShutDownStatus() {
+  return FailedPrecondition("the device was shut down because the process is ending");
 }
 
 PJRT_Buffer_Type ToBufferType(DType dtype) { return kBufferTypes[static_cast<int>(dtype)]; }

@@ -1,5 +1,5 @@
-// How sources of this layer call a plugin: slot check, struct header, error translation. The only includer of
-// pjrt_c_api.h besides the fake plugin; not for other layers.
+// How sources of this layer call a plugin: slot check, struct header, error translation. The only
+// includer of pjrt_c_api.h besides the fake plugin; not for other layers.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -18,7 +18,8 @@ Status TakeError(const PJRT_Api* api, PJRT_Error* error);
 // UNIMPLEMENTED that names the slot and the plugin's API version.
 Status MissingSlot(const PJRT_Api* api, const char* slot_name);
 
-// A zeroed argument struct. `struct_size` is the header's PJRT_..._STRUCT_SIZE, which sizeof may exceed.
+// A zeroed argument struct. `struct_size` is the header's PJRT_..._STRUCT_SIZE, which sizeof may
+// exceed.
 template <typename Args>
 Args MakeArgs(size_t struct_size) {
   Args args{};
@@ -34,18 +35,23 @@ bool HasSlot(const PJRT_Api* api, Function* PJRT_Api::*slot) {
   return static_cast<size_t>(offset) + sizeof(void*) <= api->struct_size && api->*slot != nullptr;
 }
 
+// True after Client::ShutDownAll and once the process has begun to exit. Plugins must not be called
+// then.
+bool IsShutDown();
+void MarkShutDown();
+// Marks when the process exits; called when the first plugin is loaded.
+void WatchProcessExit();
+// FAILED_PRECONDITION that says so.
+Status ShutDownStatus();
+
 // Calls a slot when the plugin has it. `slot_name` is what a user reads in the failure.
 template <typename Args>
 Status CallSlot(const PJRT_Api* api, PJRT_Error* (*PJRT_Api::*slot)(Args*), const char* slot_name,
                 Args* args) {
+  if (IsShutDown()) return ShutDownStatus();
   if (!HasSlot(api, slot)) return MissingSlot(api, slot_name);
   return TakeError(api, (api->*slot)(args));
 }
-
-// True once the process has begun to exit. Plugins' own static objects may be gone then.
-bool ProcessIsExiting();
-// Makes ProcessIsExiting work; called when the first plugin is loaded.
-void WatchProcessExit();
 
 // Between our element types and the plugin's numbers.
 PJRT_Buffer_Type ToBufferType(DType dtype);

@@ -72,7 +72,7 @@ Buffer::Buffer(std::shared_ptr<const Client> client, PJRT_Buffer* buffer) noexce
     : client_(std::move(client)), buffer_(buffer) {}
 
 Buffer::~Buffer() {
-  if (buffer_ == nullptr || ProcessIsExiting()) return;
+  if (buffer_ == nullptr || IsShutDown()) return;
   const PJRT_Api* api = client_->plugin().api();
   auto args = MakeArgs<PJRT_Buffer_Destroy_Args>(PJRT_Buffer_Destroy_Args_STRUCT_SIZE);
   args.buffer = buffer_;
@@ -154,9 +154,9 @@ Result<Event> Buffer::ToHost(void* dst, int64_t bytes) const {
   ASSIGN_OR_RETURN(const Dims sizes, dims());
   const int64_t expected = NumElements(sizes) * DTypeSize(type);
   if (bytes != expected) {
-    return InvalidArgument("copy to host of " + std::string(DTypeName(type)) +
-                           DimsToString(sizes) + ": expected a destination of " +
-                           std::to_string(expected) + " bytes, got " + std::to_string(bytes));
+    return InvalidArgument("copy to host of " + std::string(DTypeName(type)) + DimsToString(sizes) +
+                           ": expected a destination of " + std::to_string(expected) +
+                           " bytes, got " + std::to_string(bytes));
   }
   // Plugins answer a null destination with the size alone, and an empty array has nothing to copy.
   if (expected == 0) return ReadyEvent();
@@ -179,8 +179,8 @@ Result<Buffer> Buffer::CopyToMemory(std::string_view memory_kind) const {
   auto args = MakeArgs<PJRT_Buffer_CopyToMemory_Args>(PJRT_Buffer_CopyToMemory_Args_STRUCT_SIZE);
   args.buffer = buffer_;
   args.dst_memory = memory;
-  RETURN_IF_ERROR(CallSlot(api, &PJRT_Api::PJRT_Buffer_CopyToMemory, "PJRT_Buffer_CopyToMemory",
-                           &args));
+  RETURN_IF_ERROR(
+      CallSlot(api, &PJRT_Api::PJRT_Buffer_CopyToMemory, "PJRT_Buffer_CopyToMemory", &args));
   return Buffer(client_, args.dst_buffer);
 }
 

@@ -15,8 +15,9 @@ namespace torch_tpu::pjrt {
 
 class Client;
 
-// A device buffer. Immutable contents; deleted by the plugin when donated to an execution. Any call on an empty Buffer
-// but operator bool, raw, IsDeleted (true), Delete and destruction fails with FAILED_PRECONDITION.
+// A device buffer. Immutable contents; deleted by the plugin when donated to an execution. Any call
+// on an empty Buffer but operator bool, raw, IsDeleted (true), Delete and destruction fails with
+// FAILED_PRECONDITION.
 class Buffer {
  public:
   Buffer() = default;
@@ -39,8 +40,8 @@ class Buffer {
   // The event that completes when the contents are computed (or carries why they never will be).
   Result<Event> ReadyEvent() const;
   Status Await() const;
-  // Copies to `dst` (dense row-major, `bytes` long) and returns the event of the copy. `dst` must live until then.
-  // INVALID_ARGUMENT when `bytes` is not the size of the array.
+  // Copies to `dst` (dense row-major, `bytes` long) and returns the event of the copy. `dst` must
+  // live until then. INVALID_ARGUMENT when `bytes` is not the size of the array.
   Result<Event> ToHost(void* dst, int64_t bytes) const;
   // Copy to another memory kind of the same device ("pinned_host", "device").
   Result<Buffer> CopyToMemory(std::string_view memory_kind) const;

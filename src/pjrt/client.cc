@@ -12,6 +12,22 @@
 namespace torch_tpu::pjrt {
 namespace {
 
+// The open clients of the process. Never destroyed.
+struct OpenClients {
+  std::mutex mutex;
+  std::set<std::pair<const PJRT_Api*, PJRT_Client*>> clients;
+};
+OpenClients& GetOpenClients() {
+  static OpenClients* open_clients = new OpenClients;
+  return *open_clients;
+}
+
+void DestroyClient(const PJRT_Api* api, PJRT_Client* client) {
+  auto args = MakeArgs<PJRT_Client_Destroy_Args>(PJRT_Client_Destroy_Args_STRUCT_SIZE);
+  args.client = client;
+  (void)TakeError(api, api->PJRT_Client_Destroy(&args));
+}
+
 PJRT_NamedValue ToNamedValue(const std::string& name, const OptionValue& value) {
   auto named = MakeArgs<PJRT_NamedValue>(PJRT_NamedValue_STRUCT_SIZE);
   named.name = name.data();
@@ -46,8 +62,8 @@ Result<PJRT_DeviceDescription*> Describe(const PJRT_Api* api, PJRT_Device* devic
   auto args =
       MakeArgs<PJRT_Device_GetDescription_Args>(PJRT_Device_GetDescription_Args_STRUCT_SIZE);
   args.device = device;
-  RETURN_IF_ERROR(CallSlot(api, &PJRT_Api::PJRT_Device_GetDescription,
-                           "PJRT_Device_GetDescription", &args));
+  RETURN_IF_ERROR(
+      CallSlot(api, &PJRT_Api::PJRT_Device_GetDescription, "PJRT_Device_GetDescription", &args));
   return args.device_description;
 }
 
@@ -57,8 +73,8 @@ Result<std::shared_ptr<const Client>> Client::Create(std::shared_ptr<const Plugi
                                                      const ClientOptions& options) {
   std::shared_ptr<Client> client(new Client(std::move(plugin)));
   RETURN_IF_ERROR(client->Open(options.create_options));
-  // The platform is known only now. Plugins may refuse options that they do not know, so the device count goes to CPU
-  // plugins alone.
+  // The platform is known only now. Plugins may refuse options that they do not know, so the device
+  // count goes to CPU plugins alone.
   if (options.create_options.empty() && client->platform_name_ == "cpu" &&
       client->devices_.size() > 1) {
     client->Close();
@@ -74,9 +90,14 @@ Status Client::Open(const std::map<std::string, OptionValue>& create_options) {
   auto create = MakeArgs<PJRT_Client_Create_Args>(PJRT_Client_Create_Args_STRUCT_SIZE);
   create.create_options = named.data();
   create.num_options = named.size();
-  RETURN_IF_ERROR(CallSlot(api, &PJRT_Api::PJRT_Client_Create, "PJRT_Client_Create", &create)
-                      .WithContext("PJRT plugin '" + plugin_->path() + "' cannot open its devices"));
+  RETURN_IF_ERROR(
+      CallSlot(api, &PJRT_Api::PJRT_Client_Create, "PJRT_Client_Create", &create)
+          .WithContext("PJRT plugin '" + plugin_->path() + "' cannot open its devices"));
   client_ = create.client;
+  {
+    const std::lock_guard<std::mutex> lock(GetOpenClients().mutex);
+    GetOpenClients().clients.emplace(api, client_);
+  }
 
   auto name = MakeArgs<PJRT_Client_PlatformName_Args>(PJRT_Client_PlatformName_Args_STRUCT_SIZE);
   name.client = client_;
@@ -105,14 +126,23 @@ Status Client::Open(const std::map<std::string, OptionValue>& create_options) {
 
 void Client::Close() {
   if (client_ == nullptr) return;
-  auto args = MakeArgs<PJRT_Client_Destroy_Args>(PJRT_Client_Destroy_Args_STRUCT_SIZE);
-  args.client = std::exchange(client_, nullptr);
+  {
+    const std::lock_guard<std::mutex> lock(GetOpenClients().mutex);
+    GetOpenClients().clients.erase({plugin_->api(), client_});
+  }
   devices_.clear();
-  (void)TakeError(plugin_->api(), plugin_->api()->PJRT_Client_Destroy(&args));
+  DestroyClient(plugin_->api(), std::exchange(client_, nullptr));
+}
+
+void Client::ShutDownAll() {
+  MarkShutDown();
+  const std::lock_guard<std::mutex> lock(GetOpenClients().mutex);
+  for (const auto& [api, client] : GetOpenClients().clients) DestroyClient(api, client);
+  GetOpenClients().clients.clear();
 }
 
 Client::~Client() {
-  if (!ProcessIsExiting()) Close();
+  if (!IsShutDown()) Close();
 }
 
 std::string Client::DeviceKind() const {
@@ -122,8 +152,8 @@ std::string Client::DeviceKind() const {
       MakeArgs<PJRT_DeviceDescription_Kind_Args>(PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE);
   if (!description.ok()) return "";
   args.device_description = *description;
-  const Status status = CallSlot(api, &PJRT_Api::PJRT_DeviceDescription_Kind,
-                                 "PJRT_DeviceDescription_Kind", &args);
+  const Status status =
+      CallSlot(api, &PJRT_Api::PJRT_DeviceDescription_Kind, "PJRT_DeviceDescription_Kind", &args);
   return status.ok() ? std::string(args.device_kind, args.device_kind_size) : "";
 }
 

@@ -1,4 +1,5 @@
-// Tests of clients on the CPU plugin and on the fake: devices, compilation failures, and transfers both ways.
+// Tests of clients on the CPU plugin and on the fake: devices, compilation failures, and transfers
+// both ways.
 #include "pjrt/client.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ constexpr char kAdd[] = R"(module @add {
 class ClientTest : public testing::TestWithParam<bool> {
  protected:
   bool is_fake() const { return GetParam(); }
-  std::shared_ptr<const Client> client_ = OpenClient(is_fake() ? FakePluginPath() : CpuPluginPath());
+  std::shared_ptr<const Client> client_ =
+      OpenClient(is_fake() ? FakePluginPath() : CpuPluginPath());
 };
 
 INSTANTIATE_TEST_SUITE_P(Plugins, ClientTest, testing::Values(false, true),

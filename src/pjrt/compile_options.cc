@@ -1,4 +1,5 @@
-// CompileOptionsProto written by hand: the few fields that we set do not pay for a protobuf library.
+// CompileOptionsProto written by hand: the few fields that we set do not pay for a protobuf
+// library.
 #include "pjrt/compile_options.h"
 
 #include <bit>
@@ -64,11 +65,13 @@ std::string DeviceAssignmentProto(const CompileOptions& options) {
 
 Status CompileOptions::Check() const {
   if (num_replicas < 1 || num_partitions < 1) {
-    return InvalidArgument("compile options: expected at least one replica and one partition, got " +
-                           std::to_string(num_replicas) + " and " + std::to_string(num_partitions));
+    return InvalidArgument(
+        "compile options: expected at least one replica and one partition, got " +
+        std::to_string(num_replicas) + " and " + std::to_string(num_partitions));
   }
   const auto assigned = static_cast<int64_t>(device_assignment.size());
-  if (assigned != 0 && (assigned % num_replicas != 0 || assigned / num_replicas != num_partitions)) {
+  if (assigned != 0 &&
+      (assigned % num_replicas != 0 || assigned / num_replicas != num_partitions)) {
     return InvalidArgument("compile options: expected a device for each of " +
                            std::to_string(num_replicas) + " replicas of " +
                            std::to_string(num_partitions) + " partitions, got " +

@@ -20,12 +20,14 @@ struct CompileOptions {
   std::vector<int64_t> device_assignment;  // replica-major device ids; empty: the plugin's default
   bool use_spmd_partitioning = false;
   bool use_shardy = false;
-  std::map<std::string, OptionValue> overrides;  // env_option_overrides, for example xla_cpu_... flags
-  // Like overrides, which win over them, but Client::Compile leaves out those that the plugin does not know.
+  std::map<std::string, OptionValue>
+      overrides;  // env_option_overrides, for example xla_cpu_... flags
+  // Like overrides, which win over them, but Client::Compile leaves out those that the plugin does
+  // not know.
   std::map<std::string, OptionValue> hints;
 
-  // INVALID_ARGUMENT for values with which XLA would abort the process: fewer than one replica or partition, or a
-  // device assignment whose length is not their product.
+  // INVALID_ARGUMENT for values with which XLA would abort the process: fewer than one replica or
+  // partition, or a device assignment whose length is not their product.
   Status Check() const;
   // CompileOptionsProto in protobuf wire format. Equal options give equal bytes.
   std::string Serialize() const;

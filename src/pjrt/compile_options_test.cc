@@ -1,4 +1,5 @@
-// Tests of the hand-written CompileOptionsProto: bytes worked out from the wire format, and the checks.
+// Tests of the hand-written CompileOptionsProto: bytes worked out from the wire format, and the
+// checks.
 #include "pjrt/compile_options.h"
 
 #include <gtest/gtest.h>
@@ -34,8 +35,20 @@ TEST(CompileOptionsTest, ReplicasAssignmentAndPartitioning) {
   options.use_shardy = true;
   // Partition 0 runs on devices 0 and 2, partition 1 on devices 1 and 300.
   EXPECT_EQ(Hex(options.Serialize()),
-            "1a1e" "0800" "2002" "2802" "3001"
-            "4a11" "0802" "1002" "1a04" "0800" "0802" "1a05" "0801" "08ac02"
+            "1a1e"
+            "0800"
+            "2002"
+            "2802"
+            "3001"
+            "4a11"
+            "0802"
+            "1002"
+            "1a04"
+            "0800"
+            "0802"
+            "1a05"
+            "0801"
+            "08ac02"
             "980101");
 }
 
@@ -44,11 +57,26 @@ TEST(CompileOptionsTest, OverridesOfEachTypeInOrderOfTheirNames) {
   options.device_ordinal = 0;
   options.overrides = {{"d", 1.0}, {"a", std::string("x")}, {"c", int64_t{5}}, {"b", false}};
   EXPECT_EQ(Hex(options.Serialize()),
-            "1a06" "0800" "2001" "2801"
-            "3a08" "0a0161" "1203" "0a0178"
-            "3a07" "0a0162" "1202" "1000"
-            "3a07" "0a0163" "1202" "1805"
-            "3a0e" "0a0164" "1209" "21000000000000f03f");
+            "1a06"
+            "0800"
+            "2001"
+            "2801"
+            "3a08"
+            "0a0161"
+            "1203"
+            "0a0178"
+            "3a07"
+            "0a0162"
+            "1202"
+            "1000"
+            "3a07"
+            "0a0163"
+            "1202"
+            "1805"
+            "3a0e"
+            "0a0164"
+            "1209"
+            "21000000000000f03f");
 }
 
 TEST(CompileOptionsTest, HintsAreOverridesThatOverridesReplace) {

@@ -50,7 +50,7 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 bool Event::IsReady() const {
-  if (event_ == nullptr) return true;
+  if (event_ == nullptr || IsShutDown()) return true;
   auto args = MakeArgs<PJRT_Event_IsReady_Args>(PJRT_Event_IsReady_Args_STRUCT_SIZE);
   args.event = event_;
   // A plugin that cannot say is treated as ready: Await then tells why.
@@ -60,6 +60,7 @@ bool Event::IsReady() const {
 
 Status Event::Await() const {
   if (event_ == nullptr) return {};
+  if (IsShutDown()) return ShutDownStatus();
   auto args = MakeArgs<PJRT_Event_Await_Args>(PJRT_Event_Await_Args_STRUCT_SIZE);
   args.event = event_;
   return TakeError(plugin_->api(), plugin_->api()->PJRT_Event_Await(&args));
@@ -75,8 +76,8 @@ Status Event::OnReady(std::function<void(Status)> callback) const {
   args.event = event_;
   args.callback = RunClosure;
   args.user_arg = closure.get();
-  RETURN_IF_ERROR(CallSlot(plugin_->api(), &PJRT_Api::PJRT_Event_OnReady, "PJRT_Event_OnReady",
-                           &args));
+  RETURN_IF_ERROR(
+      CallSlot(plugin_->api(), &PJRT_Api::PJRT_Event_OnReady, "PJRT_Event_OnReady", &args));
   closure.release();
   return {};
 }

@@ -12,7 +12,8 @@ namespace torch_tpu::pjrt {
 
 class Plugin;
 
-// A plugin's answer to "when is it done". Empty events are ready and ok. Destroying one never blocks.
+// A plugin's answer to "when is it done". Empty events are ready and ok. Destroying one never
+// blocks.
 class Event {
  public:
   Event() = default;
@@ -25,8 +26,9 @@ class Event {
   bool IsReady() const;
   // Blocks until ready; returns the failure that the event carries.
   Status Await() const;
-  // Calls `callback` once, on a thread of the plugin's choosing or inline when already ready, also when this Event is
-  // destroyed first. It must not block and must not throw. Not called when OnReady itself fails.
+  // Calls `callback` once, on a thread of the plugin's choosing or inline when already ready, also
+  // when this Event is destroyed first. It must not block and must not throw. Not called when
+  // OnReady itself fails.
   Status OnReady(std::function<void(Status)> callback) const;
 
  private:

@@ -1,4 +1,5 @@
-// Tests of asynchronous completion on the fake plugin: pending work, callbacks, failures after the launch, lifetimes.
+// Tests of asynchronous completion on the fake plugin: pending work, callbacks, failures after the
+// launch, lifetimes.
 #include "pjrt/event.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +97,8 @@ TEST_F(EventTest, CallbackRunsOnceAfterCompletionAndOwnsItsState) {
   ASSERT_TRUE(done.OnReady([state, &called](Status status) {
                     ++*state;
                     called.set_value(status.code());
-                  }).ok());
+                  })
+                  .ok());
   EXPECT_EQ(*state, 0);
   EXPECT_EQ(state.use_count(), 2);
   done = Event();  // the callback stays
@@ -188,9 +190,7 @@ TEST_F(EventTest, GivenUpPendingEventsAreDestroyedOnceReady) {
 TEST_F(EventTest, BuffersAndClientMayGoWhileAnExecutionIsPending) {
   const int64_t bytes = fake_.live_bytes();
   fake_.set_hold(true);
-  {
-    const Buffer output = Run(input_);
-  }
+  { const Buffer output = Run(input_); }
   EXPECT_GT(fake_.live_bytes(), bytes);  // the pending execution still needs its output
   const int64_t clients = fake_.live_clients();
   input_ = Buffer();

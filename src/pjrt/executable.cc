@@ -15,8 +15,8 @@ std::string Fingerprint(const PJRT_Api* api, PJRT_Executable* executable) {
   auto args =
       MakeArgs<PJRT_Executable_Fingerprint_Args>(PJRT_Executable_Fingerprint_Args_STRUCT_SIZE);
   args.executable = executable;
-  const Status status = CallSlot(api, &PJRT_Api::PJRT_Executable_Fingerprint,
-                                 "PJRT_Executable_Fingerprint", &args);
+  const Status status =
+      CallSlot(api, &PJRT_Api::PJRT_Executable_Fingerprint, "PJRT_Executable_Fingerprint", &args);
   if (!status.ok()) return "";
   return std::string(args.executable_fingerprint, args.executable_fingerprint_size);
 }
@@ -42,20 +42,20 @@ Result<std::unique_ptr<LoadedExecutable>> LoadedExecutable::Create(
   auto outputs =
       MakeArgs<PJRT_Executable_NumOutputs_Args>(PJRT_Executable_NumOutputs_Args_STRUCT_SIZE);
   outputs.executable = get.executable;
-  RETURN_IF_ERROR(CallSlot(api, &PJRT_Api::PJRT_Executable_NumOutputs,
-                           "PJRT_Executable_NumOutputs", &outputs));
+  RETURN_IF_ERROR(
+      CallSlot(api, &PJRT_Api::PJRT_Executable_NumOutputs, "PJRT_Executable_NumOutputs", &outputs));
   loaded->num_outputs_ = static_cast<int>(outputs.num_outputs);
   loaded->fingerprint_ = Fingerprint(api, get.executable);
   return loaded;
 }
 
 LoadedExecutable::~LoadedExecutable() {
-  if (ProcessIsExiting()) return;
+  if (IsShutDown()) return;
   auto unloaded = MakeArgs<PJRT_Executable_Destroy_Args>(PJRT_Executable_Destroy_Args_STRUCT_SIZE);
   unloaded.executable = unloaded_;
   if (unloaded_ != nullptr) (void)TakeError(api_, api_->PJRT_Executable_Destroy(&unloaded));
-  auto loaded = MakeArgs<PJRT_LoadedExecutable_Destroy_Args>(
-      PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE);
+  auto loaded =
+      MakeArgs<PJRT_LoadedExecutable_Destroy_Args>(PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE);
   loaded.executable = executable_;
   (void)TakeError(api_, api_->PJRT_LoadedExecutable_Destroy(&loaded));
 }
@@ -67,6 +67,7 @@ Status LoadedExecutable::Execute(std::span<PJRT_Buffer* const> args,
     return InvalidArgument("execute: the program has " + std::to_string(num_outputs_) +
                            " outputs, got room for " + std::to_string(outputs.size()));
   }
+  if (IsShutDown()) return ShutDownStatus();
   PJRT_ExecuteOptions options{};
   options.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE;
   options.non_donatable_input_indices = non_donatable.data();
@@ -93,8 +94,7 @@ Status LoadedExecutable::Execute(std::span<PJRT_Buffer* const> args,
 }
 
 Result<std::string> LoadedExecutable::Serialize() const {
-  auto args =
-      MakeArgs<PJRT_Executable_Serialize_Args>(PJRT_Executable_Serialize_Args_STRUCT_SIZE);
+  auto args = MakeArgs<PJRT_Executable_Serialize_Args>(PJRT_Executable_Serialize_Args_STRUCT_SIZE);
   args.executable = unloaded_;
   RETURN_IF_ERROR(
       CallSlot(api_, &PJRT_Api::PJRT_Executable_Serialize, "PJRT_Executable_Serialize", &args));
@@ -109,8 +109,8 @@ Result<MemoryStats> LoadedExecutable::GetMemoryStats() const {
   args.executable = unloaded_;
   RETURN_IF_ERROR(CallSlot(api_, &PJRT_Api::PJRT_Executable_GetCompiledMemoryStats,
                            "PJRT_Executable_GetCompiledMemoryStats", &args));
-  return MemoryStats{args.argument_size_in_bytes, args.output_size_in_bytes,
-                     args.alias_size_in_bytes,    args.temp_size_in_bytes,
+  return MemoryStats{args.argument_size_in_bytes,       args.output_size_in_bytes,
+                     args.alias_size_in_bytes,          args.temp_size_in_bytes,
                      args.generated_code_size_in_bytes, args.peak_memory_in_bytes};
 }
 

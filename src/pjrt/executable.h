@@ -33,12 +33,15 @@ class LoadedExecutable {
   LoadedExecutable& operator=(const LoadedExecutable&) = delete;
 
   int num_outputs() const { return num_outputs_; }
-  const std::string& fingerprint() const { return fingerprint_; }  // empty where the plugin gives none
+  const std::string& fingerprint() const {
+    return fingerprint_;
+  }  // empty where the plugin gives none
 
-  // Launches on one device. `args` and `outputs` are raw handles: the hot path allocates nothing. `outputs` has
-  // num_outputs() entries that the caller then owns; after a failure they hold nothing. Arguments listed in
-  // `non_donatable` (ascending) are copied rather than donated even when the program says that they alias an output.
-  // `done`, when given, receives the event of the whole execution.
+  // Launches on one device. `args` and `outputs` are raw handles: the hot path allocates nothing.
+  // `outputs` has num_outputs() entries that the caller then owns; after a failure they hold
+  // nothing. Arguments listed in `non_donatable` (ascending) are copied rather than donated even
+  // when the program says that they alias an output. `done`, when given, receives the event of the
+  // whole execution.
   Status Execute(std::span<PJRT_Buffer* const> args, std::span<const int64_t> non_donatable,
                  std::span<PJRT_Buffer*> outputs, Event* done = nullptr) const;
 
@@ -47,7 +50,8 @@ class LoadedExecutable {
   Result<MemoryStats> GetMemoryStats() const;
   // Cost analysis by name ("flops", "bytes accessed", ...). UNIMPLEMENTED on some plugins.
   Result<std::map<std::string, double>> GetCostAnalysis() const;
-  // The program after optimisation. `format` (may be null) gets its form: "hlo", "hlo_with_config" or "mlir".
+  // The program after optimisation. `format` (may be null) gets its form: "hlo", "hlo_with_config"
+  // or "mlir".
   Result<std::string> OptimizedProgram(std::string* format) const;
 
  private:

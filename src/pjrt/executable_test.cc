@@ -1,4 +1,5 @@
-// Tests of execution on the CPU plugin and on the fake: values, donation and its veto, storage of programs, threads.
+// Tests of execution on the CPU plugin and on the fake: values, donation and its veto, storage of
+// programs, threads.
 #include "pjrt/executable.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +81,8 @@ class ExecutableTest : public testing::TestWithParam<bool> {
     return Buffer(client_, outputs[0]);
   }
 
-  std::shared_ptr<const Client> client_ = OpenClient(is_fake() ? FakePluginPath() : CpuPluginPath());
+  std::shared_ptr<const Client> client_ =
+      OpenClient(is_fake() ? FakePluginPath() : CpuPluginPath());
 };
 
 INSTANTIATE_TEST_SUITE_P(Plugins, ExecutableTest, testing::Values(false, true),
@@ -283,7 +285,8 @@ TEST(CpuExecutableTest, DefaultOptionsKeepNanInMaximumAndMinimum) {
       -> (tensor<8192xf32>, tensor<f32>) {
     %0 = stablehlo.)" + op + R"( %arg0, %arg1 : tensor<8192xf32>
     %1 = stablehlo.constant dense<1.0> : tensor<f32>
-    %2 = stablehlo.reduce(%arg1 init: %1) applies stablehlo.)" + op +
+    %2 = stablehlo.reduce(%arg1 init: %1) applies stablehlo.)" +
+                               op +
                                R"( across dimensions = [0]
         : (tensor<8192xf32>, tensor<f32>) -> tensor<f32>
     return %0, %2 : tensor<8192xf32>, tensor<f32>

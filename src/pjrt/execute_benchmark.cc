@@ -1,9 +1,10 @@
 // Time of one bare execution: LoadedExecutable::Execute of a 16x16 float32 addition, per call.
 //
-// Usage: execute_benchmark [plugin.so ...]; without arguments, TORCH_TPU_PJRT_PLUGIN. Prints microseconds a call: the
-// median and the fastest of many short runs by the clock, and the processor time of the calling thread, which other
-// processes disturb less. "chained" feeds each output to the next call; "done" also asks for the completion event;
-// "waited" waits for the output of every call.
+// Usage: execute_benchmark [plugin.so ...]; without arguments, TORCH_TPU_PJRT_PLUGIN. Prints
+// microseconds a call: the median and the fastest of many short runs by the clock, and the
+// processor time of the calling thread, which other processes disturb less. "chained" feeds each
+// output to the next call; "done" also asks for the completion event; "waited" waits for the output
+// of every call.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -42,7 +43,7 @@ double ThreadMicroseconds() {
 }
 
 Result<Times> TimeRun(const std::shared_ptr<const Client>& client, const LoadedExecutable& program,
-                       const Buffer& operand, const Mode& mode) {
+                      const Buffer& operand, const Mode& mode) {
   const auto start = std::chrono::steady_clock::now();
   const double thread_start = ThreadMicroseconds();
   Buffer last;
@@ -67,11 +68,10 @@ Status Measure(const std::string& path) {
   const Dims dims = {16, 16};
   ASSIGN_OR_RETURN(const Buffer operand, client->BufferFromHost(data.data(), DType::kF32, dims));
   std::printf("%s (API %d.%d)\n", path.c_str(), plugin->api_major(), plugin->api_minor());
-  for (const Mode& mode : {Mode{"independent", false, false, false},
-                           Mode{"independent, done", false, true, false},
-                           Mode{"chained", true, false, false},
-                           Mode{"chained, done", true, true, false},
-                           Mode{"chained, waited", true, false, true}}) {
+  for (const Mode& mode :
+       {Mode{"independent", false, false, false}, Mode{"independent, done", false, true, false},
+        Mode{"chained", true, false, false}, Mode{"chained, done", true, true, false},
+        Mode{"chained, waited", true, false, true}}) {
     std::vector<double> wall, thread;
     for (int repeat = 0; repeat < kRepeats; ++repeat) {
       ASSIGN_OR_RETURN(const Times times, TimeRun(client, *program, operand, mode));

@@ -1,4 +1,5 @@
-// Tests that static objects of this layer may be destroyed after main: the process must end with its own exit code.
+// Tests of the end of a process with live buffers: it must end with its own exit code, and late
+// calls fail politely.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -26,11 +27,12 @@ struct Holdings {
   Event done;
 };
 
-// Leaves everything, with an execution under way, to the destructors of static objects.
-[[noreturn]] void ExitWithLiveObjects(const std::string& plugin_path, bool hold) {
+// Leaves everything to the destructors of static objects, with executions under way.
+[[noreturn]] void ExitWithLiveObjects(const std::string& plugin_path, bool shut_down) {
   static Holdings holdings;
   holdings.client = OpenClient(plugin_path);
-  if (hold) (new FakeControls)->set_hold(true);
+  // On purpose never destroyed: that would wait for the executions.
+  if (plugin_path == FakePluginPath()) (new FakeControls)->set_execute_delay_ms(5);
   auto program = holdings.client->Compile(kAdd, {});
   holdings.program = std::move(*program);
   const std::vector<float> data(512 * 512, 1.0f);
@@ -38,9 +40,19 @@ struct Holdings {
   holdings.input = std::move(*holdings.client->BufferFromHost(data.data(), DType::kF32, dims));
   PJRT_Buffer* const args[] = {holdings.input.raw(), holdings.input.raw()};
   PJRT_Buffer* outputs[1] = {};
-  const bool launched = holdings.program->Execute(args, {}, outputs, &holdings.done).ok();
-  holdings.output = Buffer(holdings.client, outputs[0]);
-  std::exit(launched ? 7 : 8);
+  bool launched = true;
+  for (int i = 0; i < 10; ++i) {
+    launched = launched && holdings.program->Execute(args, {}, outputs, &holdings.done).ok();
+    holdings.output = Buffer(holdings.client, outputs[0]);
+  }
+  if (!shut_down) std::exit(launched ? 7 : 8);
+
+  Client::ShutDownAll();
+  const bool refused =
+      holdings.program->Execute(args, {}, outputs).code() == StatusCode::kFailedPrecondition &&
+      holdings.output.Await().code() == StatusCode::kFailedPrecondition &&
+      holdings.done.Await().code() == StatusCode::kFailedPrecondition;
+  std::exit(launched && refused ? 7 : 9);
 }
 
 class ExitTest : public testing::Test {
@@ -49,12 +61,16 @@ class ExitTest : public testing::Test {
   ExitTest() { testing::FLAGS_gtest_death_test_style = "threadsafe"; }
 };
 
-TEST_F(ExitTest, CpuPluginWithWorkUnderWay) {
-  EXPECT_EXIT(ExitWithLiveObjects(CpuPluginPath(), false), testing::ExitedWithCode(7), "");
+TEST_F(ExitTest, CpuPluginThatIsShutDownWithWorkUnderWay) {
+  EXPECT_EXIT(ExitWithLiveObjects(CpuPluginPath(), true), testing::ExitedWithCode(7), "");
 }
 
-TEST_F(ExitTest, FakePluginWithPendingWork) {
+TEST_F(ExitTest, FakePluginThatIsShutDownWithWorkUnderWay) {
   EXPECT_EXIT(ExitWithLiveObjects(FakePluginPath(), true), testing::ExitedWithCode(7), "");
+}
+
+TEST_F(ExitTest, DestructorsLeaveThePluginAloneAtExit) {
+  EXPECT_EXIT(ExitWithLiveObjects(FakePluginPath(), false), testing::ExitedWithCode(7), "");
 }
 
 }  // namespace

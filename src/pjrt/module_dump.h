@@ -6,8 +6,8 @@
 
 namespace torch_tpu::pjrt {
 
-// Writes `module` to "<directory>/module_<process>_<count>.mlir", making the directory when needed. A failure is logged
-// once in the process and otherwise ignored. Safe from any thread.
+// Writes `module` to "<directory>/module_<process>_<count>.mlir", making the directory when needed.
+// A failure is logged once in the process and otherwise ignored. Safe from any thread.
 void DumpModule(const std::string& directory, std::string_view module);
 
 }  // namespace torch_tpu::pjrt

@@ -17,7 +17,8 @@ namespace {
 // API 0.57 rearranged the function table without a new major version.
 constexpr int kOldestMinor = 57;
 
-// The absolute path behind `path`, or `path` itself when it has no slash: dlopen then searches for it.
+// The absolute path behind `path`, or `path` itself when it has no slash: dlopen then searches for
+// it.
 Result<std::string> Locate(const std::string& path) {
   if (path.empty()) return InvalidArgument("PJRT plugin path is empty");
   if (path.find('/') == std::string::npos) return path;
@@ -96,8 +97,8 @@ class PluginLoader {
 
     auto initialize =
         MakeArgs<PJRT_Plugin_Initialize_Args>(PJRT_Plugin_Initialize_Args_STRUCT_SIZE);
-    RETURN_IF_ERROR(CallSlot(api, &PJRT_Api::PJRT_Plugin_Initialize, "PJRT_Plugin_Initialize",
-                             &initialize));
+    RETURN_IF_ERROR(
+        CallSlot(api, &PJRT_Api::PJRT_Plugin_Initialize, "PJRT_Plugin_Initialize", &initialize));
     auto attributes =
         MakeArgs<PJRT_Plugin_Attributes_Args>(PJRT_Plugin_Attributes_Args_STRUCT_SIZE);
     // Attributes are informative: some plugins have none.
@@ -127,7 +128,7 @@ int Plugin::api_minor() const { return api_->pjrt_api_version.minor_version; }
 
 // The API does not say that a pending event may be destroyed, so none is: it waits here.
 void Plugin::DestroyEvent(PJRT_Event* event) const {
-  if (event == nullptr || ProcessIsExiting()) return;
+  if (event == nullptr || IsShutDown()) return;
   const auto is_ready = [this](PJRT_Event* e) {
     auto args = MakeArgs<PJRT_Event_IsReady_Args>(PJRT_Event_IsReady_Args_STRUCT_SIZE);
     args.event = e;

@@ -14,12 +14,13 @@ struct PJRT_Event;
 
 namespace torch_tpu::pjrt {
 
-// Process-wide and immutable: loading the same file twice gives the same object, which lives until the process ends.
+// Process-wide and immutable: loading the same file twice gives the same object, which lives until
+// the process ends.
 class Plugin : public std::enable_shared_from_this<Plugin> {
  public:
-  // Fails with NOT_FOUND or INVALID_ARGUMENT naming `path` when the file is missing, is no plugin, or is too old.
-  // Before the first load, TF_CPP_MIN_LOG_LEVEL is set, unless the user set it, so that the plugin logs errors only, or
-  // everything with TORCH_TPU_SHOW_COMPILER_LOG.
+  // Fails with NOT_FOUND or INVALID_ARGUMENT naming `path` when the file is missing, is no plugin,
+  // or is too old. Before the first load, TF_CPP_MIN_LOG_LEVEL is set, unless the user set it, so
+  // that the plugin logs errors only, or everything with TORCH_TPU_SHOW_COMPILER_LOG.
   static Result<std::shared_ptr<const Plugin>> Load(const std::string& path);
 
   const std::string& path() const { return path_; }
@@ -41,7 +42,8 @@ class Plugin : public std::enable_shared_from_this<Plugin> {
   std::map<std::string, std::string> attributes_;
 
   mutable std::mutex pending_mutex_;
-  mutable std::vector<PJRT_Event*> pending_events_;  // given up by their owners before they were ready
+  mutable std::vector<PJRT_Event*>
+      pending_events_;  // given up by their owners before they were ready
 };
 
 }  // namespace torch_tpu::pjrt

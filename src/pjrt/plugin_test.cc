@@ -1,4 +1,5 @@
-// Tests of plugin loading: what is refused and with which words, identity, attributes, and missing slots.
+// Tests of plugin loading: what is refused and with which words, identity, attributes, and missing
+// slots.
 #include "pjrt/plugin.h"
 
 #include <gtest/gtest.h>
@@ -67,8 +68,7 @@ TEST(PluginLoadTest, SameFileGivesTheSameObject) {
   const auto first = Plugin::Load(FakePluginPath());
   ASSERT_TRUE(first.ok()) << first.status().ToString();
   const std::filesystem::path path(FakePluginPath());
-  const auto second =
-      Plugin::Load((path.parent_path() / "." / path.filename()).string());
+  const auto second = Plugin::Load((path.parent_path() / "." / path.filename()).string());
   ASSERT_TRUE(second.ok()) << second.status().ToString();
   EXPECT_EQ(first->get(), second->get());
 }

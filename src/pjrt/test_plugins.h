@@ -35,7 +35,8 @@ inline std::shared_ptr<const Client> OpenClient(const std::string& plugin_path) 
   return client.ok() ? *client : nullptr;
 }
 
-// The functions of fake/fake_plugin.h in the loaded library. Resets the fake at construction and destruction.
+// The functions of fake/fake_plugin.h in the loaded library. Resets the fake at construction and
+// destruction.
 class FakeControls {
  public:
   FakeControls() : library_(dlopen(FakePluginPath().c_str(), RTLD_NOW | RTLD_LOCAL)) {
@@ -73,8 +74,8 @@ class FakeControls {
   }
   std::string last_compile_options() const {
     int64_t size = 0;
-    const char* bytes = Find<decltype(torch_tpu_fake_last_compile_options)>(
-        "last_compile_options")(&size);
+    const char* bytes =
+        Find<decltype(torch_tpu_fake_last_compile_options)>("last_compile_options")(&size);
     return std::string(bytes, static_cast<size_t>(size));
   }
   int64_t live_bytes() const { return Live("live_bytes"); }
@@ -89,9 +90,7 @@ class FakeControls {
   Function* Find(const std::string& name) const {
     return reinterpret_cast<Function*>(dlsym(library_, ("torch_tpu_fake_" + name).c_str()));
   }
-  int64_t Live(const char* name) const {
-    return Find<decltype(torch_tpu_fake_live_bytes)>(name)();
-  }
+  int64_t Live(const char* name) const { return Find<decltype(torch_tpu_fake_live_bytes)>(name)(); }
 
   void* library_;
 };

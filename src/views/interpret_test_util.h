@@ -2,6 +2,7 @@
 // are compared with.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -59,6 +60,13 @@ inline std::vector<int64_t> Sources(const Step& step, const Dims& from,
                                     const std::vector<int64_t>& starts) {
   const Dims strides = ContiguousStrides(from);
   std::vector<int64_t> sources;
+  if (step.kind == Step::kTranspose) {
+    Dims sorted = step.args;
+    std::sort(sorted.begin(), sorted.end());
+    for (size_t i = 0; i < from.size(); ++i) {
+      if (sorted.at(i) != static_cast<int64_t>(i)) throw std::logic_error("no permutation");
+    }
+  }
   ForEachIndex(step.dims, [&](const Dims& index) {
     int64_t source = 0;
     switch (step.kind) {

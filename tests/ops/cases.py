@@ -90,12 +90,13 @@ class Case:
         name="",
         check=None,
         strides=True,
+        out_dtype=True,
         raises=None,
     ):
         self.op, self.args, self.fn, self.kwargs = op, list(args), fn, dict(kwargs or {})
         self.dtypes, self.tol, self.backward, self.forms = dtypes, tol, backward, forms
         self.pointwise, self.name, self.check = pointwise, name, check
-        self.strides, self.raises = strides, raises
+        self.strides, self.out_dtype, self.raises = strides, out_dtype, raises
         self.overload = None if fn else find_overload(op)
 
     @property

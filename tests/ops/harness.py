@@ -23,7 +23,8 @@ grad=False, unique=True (no ties), contiguous=True (kept so in the strided run).
 Case options: kwargs; dtypes (default FLOATS); tol=(rtol, atol) or {dtype: (rtol, atol)};
 backward=False; forms=(...) to restrict; pointwise=True adds the 0-dim and zero-size runs; name=
 sets cases of one overload apart; check=f(actual, expected) replaces the comparison of values;
-strides=False where Meta and CPU are known to differ; raises=type: CPU and device both raise it.
+strides=False where Meta and CPU are known to differ; out_dtype=False where CPU has its own rule
+for an out= of another dtype; raises=type: CPU and device both raise it.
 
 What runs, found from the schema (a form that the schema lacks is not a test):
   functional  values, dtype, shape, strides, and the inputs afterwards, against CPU

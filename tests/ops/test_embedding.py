@@ -29,10 +29,45 @@ CASES = [
     Case("aten::embedding", T(5, 3), I(high=5, dtype=torch.int32), name="int32 scalar"),
     Case("aten::embedding", T(5, 3), L([[0, 2, 0]]), 0, name="padding"),
     Case("aten::embedding", T(5, 3), T(0, dtype=torch.int64), name="no indices"),
-    Case("aten::embedding_dense_backward", T(6, 3), I(6, high=5), 5, -1, False, dtypes=FLOATS, tol=HALF),
-    Case("aten::embedding_dense_backward", T(2, 3, 4), L([[0, 1, 1], [4, 0, 1]]), 5, 1, False, name="padding", tol=HALF),
-    Case("aten::embedding_dense_backward", T(4, 3), L([2, 2, 0, 2]), 5, -1, True, name="by frequency", tol=HALF),
-    Case("aten::embedding_dense_backward", T(0, 3), T(0, dtype=torch.int64), 5, -1, False, name="none"),
+    Case(
+        "aten::embedding_dense_backward",
+        T(6, 3),
+        I(6, high=5),
+        5,
+        -1,
+        False,
+        dtypes=FLOATS,
+        tol=HALF,
+    ),
+    Case(
+        "aten::embedding_dense_backward",
+        T(2, 3, 4),
+        L([[0, 1, 1], [4, 0, 1]]),
+        5,
+        1,
+        False,
+        name="padding",
+        tol=HALF,
+    ),
+    Case(
+        "aten::embedding_dense_backward",
+        T(4, 3),
+        L([2, 2, 0, 2]),
+        5,
+        -1,
+        True,
+        name="by frequency",
+        tol=HALF,
+    ),
+    Case(
+        "aten::embedding_dense_backward",
+        T(0, 3),
+        T(0, dtype=torch.int64),
+        5,
+        -1,
+        False,
+        name="none",
+    ),
 ] + [
     Case(f"embedding_bag {mode} {name}", T(5, 3), fn=fn, dtypes=F32_F64)
     for mode in ("sum", "mean", "max")
@@ -80,7 +115,15 @@ CASES += [
     ),
 ]
 CASES += [
-    Case("aten::_embedding_bag", *bag(mode), name=f"mode {mode}", dtypes=F32_F64, check=output_only, backward=False, strides=False)
+    Case(
+        "aten::_embedding_bag",
+        *bag(mode),
+        name=f"mode {mode}",
+        dtypes=F32_F64,
+        check=output_only,
+        backward=False,
+        strides=False,
+    )
     for mode in (0, 1, 2)
 ]
 test_embedding = cases_to_tests(CASES)

@@ -7,16 +7,52 @@ TOL = {torch.float32: (1e-4, 1e-5), torch.complex64: (1e-4, 1e-5)}
 
 CASES = (
     [
-        Case("aten::_fft_c2c", T(3, 6), [1], norm, forward, name=f"{norm} {forward}", dtypes=COMPLEX, tol=TOL)
+        Case(
+            "aten::_fft_c2c",
+            T(3, 6),
+            [1],
+            norm,
+            forward,
+            name=f"{norm} {forward}",
+            dtypes=COMPLEX,
+            tol=TOL,
+        )
         for norm in (0, 1, 2)
         for forward in (True, False)
     ]
     + [
-        Case("aten::_fft_c2c", T(2, 3, 4, 5), [0, 2], 0, True, name="two dims", dtypes=COMPLEX, tol=TOL),
-        Case("aten::_fft_c2c", T(2, 3, 2, 5), [0, 1, 2, 3], 2, False, name="four dims", dtypes=COMPLEX, tol=TOL),
+        Case(
+            "aten::_fft_c2c",
+            T(2, 3, 4, 5),
+            [0, 2],
+            0,
+            True,
+            name="two dims",
+            dtypes=COMPLEX,
+            tol=TOL,
+        ),
+        Case(
+            "aten::_fft_c2c",
+            T(2, 3, 2, 5),
+            [0, 1, 2, 3],
+            2,
+            False,
+            name="four dims",
+            dtypes=COMPLEX,
+            tol=TOL,
+        ),
     ]
     + [
-        Case("aten::_fft_r2c", T(3, n), [1], norm, half, name=f"{n} {norm} {half}", dtypes=REAL, tol=TOL)
+        Case(
+            "aten::_fft_r2c",
+            T(3, n),
+            [1],
+            norm,
+            half,
+            name=f"{n} {norm} {half}",
+            dtypes=REAL,
+            tol=TOL,
+        )
         for n in (6, 7)
         for norm in (0, 1)
         for half in (True, False)

@@ -35,7 +35,9 @@ READ = [
     Case("aten::index.Tensor", T(5, 3), [L([-1, 0, -5])], name="negative"),
     Case("aten::index.Tensor", T(5, 3), [I(2, high=5, dtype=torch.int32)], name="int32"),
     Case("aten::index.Tensor", T(5), [I(high=5)], name="scalar index"),
-    Case("aten::index.Tensor", T(2, 3, 4, 5), [None, T(0, 6, dtype=torch.int64)], name="no indices"),
+    Case(
+        "aten::index.Tensor", T(2, 3, 4, 5), [None, T(0, 6, dtype=torch.int64)], name="no indices"
+    ),
     Case("aten::index_select", T(5, 3), 0, I(4, high=5), dtypes=ALL + COMPLEX),
     Case("aten::index_select", T(5, 3), -1, I(2, high=3, dtype=torch.int32), name="int32"),
     Case("aten::index_select", T(5, 3), 1, I(high=3), name="scalar index"),
@@ -69,7 +71,16 @@ WRITE = [
     Case("aten::_unsafe_index.Tensor", T(5, 3), [I(4, high=5)], name="unsafe"),
     Case("aten::_unsafe_index_put", T(5), [L([3, 1])], T(2)),
     Case("aten::index_add", T(5, 3), 0, I(4, high=5), T(4, 3), dtypes=NUMBERS),
-    Case("aten::index_add", T(5, 3), 1, L([2, 0]), T(5, 2), kwargs={"alpha": 3}, name="alpha", tol=HALF),
+    Case(
+        "aten::index_add",
+        T(5, 3),
+        1,
+        L([2, 0]),
+        T(5, 2),
+        kwargs={"alpha": 3},
+        name="alpha",
+        tol=HALF,
+    ),
     Case(
         "aten::index_add",
         T(5, 3),
@@ -108,7 +119,13 @@ MASKS = [
     Case("aten::nonzero", V(True), name="scalar", dtypes=BOOL),
     Case("aten::nonzero", T(0, 3), name="no elements", backward=False),
     Case("aten::nonzero", V([0.0, 0.0]), name="none", dtypes=F32, backward=False),
-    Case("aten::nonzero_static", V([[0, 2, 0], [1, 0, 3]]), kwargs={"size": 5}, dtypes=ALL, backward=False),
+    Case(
+        "aten::nonzero_static",
+        V([[0, 2, 0], [1, 0, 3]]),
+        kwargs={"size": 5},
+        dtypes=ALL,
+        backward=False,
+    ),
     Case(
         "aten::nonzero_static",
         V([[0, 2, 0], [1, 0, 3]]),
@@ -130,7 +147,13 @@ MASKS = [
 ]
 
 SEARCH = [
-    Case("aten::searchsorted.Tensor", V([1, 3, 3, 5]), V([0, 1, 3, 4, 6]), dtypes=NUMBERS, backward=False),
+    Case(
+        "aten::searchsorted.Tensor",
+        V([1, 3, 3, 5]),
+        V([0, 1, 3, 4, 6]),
+        dtypes=NUMBERS,
+        backward=False,
+    ),
     Case(
         "aten::searchsorted.Tensor",
         V([1, 3, 3, 5]),
@@ -154,14 +177,39 @@ SEARCH = [
         name="sorter",
         backward=False,
     ),
-    Case("aten::searchsorted.Tensor", V([1.0, 2.0]), V([float("nan")]), name="nan", dtypes=F32, backward=False),
+    Case(
+        "aten::searchsorted.Tensor",
+        V([1.0, 2.0]),
+        V([float("nan")]),
+        name="nan",
+        dtypes=F32,
+        backward=False,
+    ),
     Case("aten::searchsorted.Scalar", V([1.0, 2.0, 4.0]), 2.0, backward=False),
     Case("aten::bucketize.Tensor", T(3, 4), V([-1, 0, 2]), dtypes=NUMBERS, backward=False),
-    Case("aten::bucketize.Scalar", 2, V([1, 2, 3]), kwargs={"right": True}, dtypes=NUMBERS, backward=False),
-    Case("aten::isin.Tensor_Tensor", V([[1, 2], [3, 4]]), V([4, 1, 9]), dtypes=NUMBERS, backward=False),
+    Case(
+        "aten::bucketize.Scalar",
+        2,
+        V([1, 2, 3]),
+        kwargs={"right": True},
+        dtypes=NUMBERS,
+        backward=False,
+    ),
+    Case(
+        "aten::isin.Tensor_Tensor",
+        V([[1, 2], [3, 4]]),
+        V([4, 1, 9]),
+        dtypes=NUMBERS,
+        backward=False,
+    ),
     Case("aten::isin.Tensor_Tensor", V([1.0, 2.0]), T(0), name="empty", backward=False),
     Case(
-        "aten::isin.Tensor_Scalar", V([1, 2, 3]), 2, kwargs={"invert": True}, dtypes=NUMBERS, backward=False
+        "aten::isin.Tensor_Scalar",
+        V([1, 2, 3]),
+        2,
+        kwargs={"invert": True},
+        dtypes=NUMBERS,
+        backward=False,
     ),
     Case("aten::isin.Scalar_Tensor", 2, V([1, 2, 3]), dtypes=NUMBERS, backward=False),
     Case(
@@ -194,7 +242,9 @@ def test_half_precision_accumulates_in_float32():
     values = torch.full((2, 4, 256, 256), 1 / 4096, dtype=torch.float16, device=DEVICE)
     out = torch.zeros(4, dtype=torch.float16, device=DEVICE)
     out.index_put_((index,), values, accumulate=True)
-    torch.testing.assert_close(out.cpu(), torch.full((4,), 32.0, dtype=torch.float16), rtol=5e-3, atol=0)
+    torch.testing.assert_close(
+        out.cpu(), torch.full((4,), 32.0, dtype=torch.float16), rtol=5e-3, atol=0
+    )
 
 
 def test_out_of_range_reads_clamp_and_writes_drop():

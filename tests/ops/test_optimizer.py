@@ -18,19 +18,50 @@ def one(value):
 def adam(name, op="_fused_adam", maxima=False, options=()):
     options = {"weight_decay": 0.0, "amsgrad": maxima, "maximize": False, **BETAS, **dict(options)}
     largest = SQUARES if maxima else []
-    return Case(f"aten::{op}", PAIR, PAIR, PAIR, SQUARES, largest, STEPS, kwargs=options, name=name, dtypes=F32_F64, backward=False)
+    return Case(
+        f"aten::{op}",
+        PAIR,
+        PAIR,
+        PAIR,
+        SQUARES,
+        largest,
+        STEPS,
+        kwargs=options,
+        name=name,
+        dtypes=F32_F64,
+        backward=False,
+    )
 
 
 def sgd(name, momentum, options=()):
     base = {"weight_decay": 0.0, "momentum": momentum, "lr": 0.1, "dampening": 0.0}
     flags = {"nesterov": False, "maximize": False, "is_first_step": False}
     buffers = PAIR if momentum else []
-    return Case("aten::_fused_sgd", PAIR, PAIR, buffers, kwargs={**base, **flags, **dict(options)}, name=name, dtypes=F32_F64, backward=False)
+    return Case(
+        "aten::_fused_sgd",
+        PAIR,
+        PAIR,
+        buffers,
+        kwargs={**base, **flags, **dict(options)},
+        name=name,
+        dtypes=F32_F64,
+        backward=False,
+    )
 
 
 def adagrad(name, options=()):
     base = {"lr": 0.1, "lr_decay": 0.01, "weight_decay": 0.1, "eps": 1e-10, "maximize": False}
-    return Case("aten::_fused_adagrad", PAIR, PAIR, SQUARES, STEPS, kwargs={**base, **dict(options)}, name=name, dtypes=F32_F64, backward=False)
+    return Case(
+        "aten::_fused_adagrad",
+        PAIR,
+        PAIR,
+        SQUARES,
+        STEPS,
+        kwargs={**base, **dict(options)},
+        name=name,
+        dtypes=F32_F64,
+        backward=False,
+    )
 
 
 CASES = [

@@ -10,7 +10,9 @@ F32 = (torch.float32,)
 SUMS = [
     Case("aten::sum", T(3, 4), dtypes=ALL + COMPLEX),
     Case("aten::sum", T(3, 4), kwargs={"dtype": torch.float64}, name="dtype", dtypes=ALL),
-    Case("aten::sum", V([True, False, True]), kwargs={"dtype": torch.bool}, name="bool", dtypes=BOOL),
+    Case(
+        "aten::sum", V([True, False, True]), kwargs={"dtype": torch.bool}, name="bool", dtypes=BOOL
+    ),
     Case("aten::sum", T(), name="scalar"),
     Case("aten::sum.dim_IntList", T(3, 4, 2), [1], dtypes=ALL + COMPLEX),
     Case("aten::sum.dim_IntList", T(3, 4, 2), [-1, 0], True, name="keepdim"),
@@ -34,7 +36,9 @@ SUMS = [
     Case("aten::mean", T(0, 5), name="no elements"),
     Case("aten::logsumexp", T(3, 4), [1]),
     Case("aten::logsumexp", T(3, 4), [0, 1], True, name="keepdim"),
-    Case("aten::logsumexp", V([[INF, 1.0], [-INF, -INF], [NAN, 0.0]]), [1], name="edges", dtypes=F32),
+    Case(
+        "aten::logsumexp", V([[INF, 1.0], [-INF, -INF], [NAN, 0.0]]), [1], name="edges", dtypes=F32
+    ),
     Case("aten::trace", T(3, 4), dtypes=NUMBERS),
     Case("aten::trace", T(4, 2), name="tall"),
     Case("aten::count_nonzero", V([[0, 2, 0], [1, 1, 0]]), dtypes=ALL),
@@ -92,7 +96,14 @@ SPREADS = [
 ] + [
     Case("aten::var.correction", T(3, 4), None, kwargs={"keepdim": True}, name="default"),
     Case("aten::var.correction", T(3, 4), [0, 1], kwargs={"correction": 1.5}, name="fraction"),
-    Case("aten::var.correction", T(3), [0], kwargs={"correction": 3}, name="too large", backward=False),
+    Case(
+        "aten::var.correction",
+        T(3),
+        [0],
+        kwargs={"correction": 3},
+        name="too large",
+        backward=False,
+    ),
     Case("aten::var_mean.correction", T(3, 4), [1], kwargs={"keepdim": True}, name="keepdim"),
     Case("aten::std.correction", T(1), [0], name="one element", backward=False),
     Case("aten::var.correction", T(5), [0], name="complex", dtypes=COMPLEX),

@@ -13,7 +13,9 @@ CASES = [
     Case("aten::cumsum", T(3, 0), 1, name="no elements"),
     Case("aten::cumsum", T(1000), 0, name="long", tol=(3e-2, 2e-1)),
     Case("aten::cumsum", V([1.0, INF, -INF, 2.0]), 0, name="infinite", dtypes=F32),
-    Case("aten::cumprod", T(3, 5), -1, dtypes=NUMBERS + COMPLEX, tol={torch.bfloat16: (3e-2, 3e-2)}),
+    Case(
+        "aten::cumprod", T(3, 5), -1, dtypes=NUMBERS + COMPLEX, tol={torch.bfloat16: (3e-2, 3e-2)}
+    ),
     Case("aten::cumprod", V([2.0, 0.0, 3.0]), 0, name="zero", dtypes=F32),
     Case("aten::cummax", T(3, 5, unique=True), 1, dtypes=NUMBERS),
     Case("aten::cummin", T(3, 5, unique=True), 0, dtypes=NUMBERS),

@@ -32,7 +32,13 @@ CASES = [
         backward=False,
     ),
     Case(
-        "aten::scatter.value_reduce", T(4, 3), 1, I(4, 2, high=3), 2, kwargs={"reduce": "add"}, backward=False
+        "aten::scatter.value_reduce",
+        T(4, 3),
+        1,
+        I(4, 2, high=3),
+        2,
+        kwargs={"reduce": "add"},
+        backward=False,
     ),
     Case("aten::scatter_add", T(4, 3), 0, I(6, 3, high=4), T(6, 3), dtypes=NUMBERS + COMPLEX),
     Case("aten::scatter_add", T(4, 3), -1, I(2, 5, high=3), T(4, 6), name="crop"),

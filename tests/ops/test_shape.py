@@ -1,6 +1,6 @@
 # Rearranging: cat, flip, roll, repeat, triangles, windows, distances.
 import torch
-from harness import BOOL, COMPLEX, FLOATS, INTS, Case, T, V, cases_to_tests
+from harness import BOOL, COMPLEX, FLOATS, INTS, Case, T, cases_to_tests
 
 NUMBERS = FLOATS + INTS
 ALL = NUMBERS + BOOL
@@ -61,8 +61,20 @@ WINDOWS = [
     Case("aten::im2col", T(2, 3, 7, 8), [2, 3], [2, 1], [1, 2], [2, 3], name="all options"),
     Case("aten::im2col", T(3, 5, 6), [3, 3], [1, 1], [1, 1], [1, 1], name="no batch"),
     Case("aten::col2im", T(2, 18, 16), [5, 6], [2, 3], [1, 1], [0, 0], [1, 1], tol=HALF),
-    Case("aten::col2im", T(2, 18, 16), [7, 8], [2, 3], [2, 1], [1, 2], [2, 3], name="all options", tol=HALF),
-    Case("aten::col2im", T(18, 16), [5, 6], [2, 3], [1, 1], [0, 0], [1, 1], name="no batch", tol=HALF),
+    Case(
+        "aten::col2im",
+        T(2, 18, 16),
+        [7, 8],
+        [2, 3],
+        [2, 1],
+        [1, 2],
+        [2, 3],
+        name="all options",
+        tol=HALF,
+    ),
+    Case(
+        "aten::col2im", T(18, 16), [5, 6], [2, 3], [1, 1], [0, 0], [1, 1], name="no batch", tol=HALF
+    ),
 ]
 
 DISTANCES = (
@@ -85,12 +97,35 @@ DISTANCES = (
         for p in (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, float("inf"))
     ]
     + [
-        Case("aten::_cdist_forward", T(30, 4), T(28, 4), 2.0, None, name="by product", dtypes=F32_F64, tol=(1e-4, 1e-4)),
-        Case("aten::_cdist_forward", T(1, 3, 4), T(2, 5, 4), 2.0, 2, name="batches", dtypes=F32_F64),
-        Case("aten::_cdist_forward", T(3, 0), T(5, 0), 2.0, None, name="no columns", dtypes=F32_F64, backward=False),
+        Case(
+            "aten::_cdist_forward",
+            T(30, 4),
+            T(28, 4),
+            2.0,
+            None,
+            name="by product",
+            dtypes=F32_F64,
+            tol=(1e-4, 1e-4),
+        ),
+        Case(
+            "aten::_cdist_forward", T(1, 3, 4), T(2, 5, 4), 2.0, 2, name="batches", dtypes=F32_F64
+        ),
+        Case(
+            "aten::_cdist_forward",
+            T(3, 0),
+            T(5, 0),
+            2.0,
+            None,
+            name="no columns",
+            dtypes=F32_F64,
+            backward=False,
+        ),
         Case("cdist", T(4, 3), T(5, 3), fn=lambda x, y: torch.cdist(x, y, p=1.5), dtypes=F32_F64),
     ]
-    + [Case("aten::_pdist_forward", T(5, 3), p, name=f"p {p}", dtypes=F32_F64) for p in (0.0, 1.0, 2.0, 3.0, float("inf"))]
+    + [
+        Case("aten::_pdist_forward", T(5, 3), p, name=f"p {p}", dtypes=F32_F64)
+        for p in (0.0, 1.0, 2.0, 3.0, float("inf"))
+    ]
     + [
         Case(
             "aten::_pdist_backward",

@@ -120,8 +120,8 @@ PJRT_Error* Load(PJRT_Client* client, std::string_view text, PJRT_LoadedExecutab
 
 PJRT_Error* ClientCompile(PJRT_Client_Compile_Args* args) {
   const std::string_view text(args->program->code, args->program->code_size);
-  GetControls().SetLastCompile(
-      text, std::string_view(args->compile_options, args->compile_options_size));
+  GetControls().SetLastCompile(text,
+                               std::string_view(args->compile_options, args->compile_options_size));
   if (std::string_view(args->program->format, args->program->format_size) != "mlir") {
     return MakeError(PJRT_Error_Code_INVALID_ARGUMENT, "the program format must be mlir");
   }

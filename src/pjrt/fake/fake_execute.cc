@@ -127,13 +127,12 @@ PJRT_Error* LoadedExecute(PJRT_LoadedExecutable_Execute_Args* args) {
   }
   PJRT_Client* client = args->executable->client;
   for (size_t i = 0; i < signature.results.size(); ++i) {
-    args->output_lists[0][i] = MakeBuffer(client, &client->memories[0], signature.results[i],
-                                          launch->outputs[i], done);
+    args->output_lists[0][i] =
+        MakeBuffer(client, &client->memories[0], signature.results[i], launch->outputs[i], done);
   }
   if (args->device_complete_events != nullptr) args->device_complete_events[0] = MakeEvent(done);
-  GetWorker().Run([launch, done, failure = std::move(failure)] {
-    Finish(*launch, failure, done.get());
-  });
+  GetWorker().Run(
+      [launch, done, failure = std::move(failure)] { Finish(*launch, failure, done.get()); });
   return nullptr;
 }
 

@@ -43,7 +43,8 @@ std::string_view Trim(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
 }
 
-// Position of the bracket that closes the one at `open`, or npos. Arrows and strings hold no brackets.
+// Position of the bracket that closes the one at `open`, or npos. Arrows and strings hold no
+// brackets.
 size_t CloseOf(std::string_view text, size_t open) {
   int depth = 0;
   for (size_t i = open; i < text.size(); ++i) {

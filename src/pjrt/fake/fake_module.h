@@ -1,4 +1,5 @@
-// Reads the entry function's signature out of a textual StableHLO module; the fake plugin needs no more of it.
+// Reads the entry function's signature out of a textual StableHLO module; the fake plugin needs no
+// more of it.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -29,8 +30,8 @@ struct Signature {
   std::vector<Type> results;
 };
 
-// Reads `func.func public @main(%arg0: tensor<2x3xf32> {attributes}, ...) -> (tensor<...>, ...)`. On failure returns
-// false and says why in `problem`.
+// Reads `func.func public @main(%arg0: tensor<2x3xf32> {attributes}, ...) -> (tensor<...>, ...)`.
+// On failure returns false and says why in `problem`.
 bool ParseSignature(std::string_view module, Signature* signature, std::string* problem);
 
 }  // namespace torch_tpu::pjrt::fake

@@ -128,8 +128,7 @@ void torch_tpu_fake_set_execute_delay_ms(int milliseconds) {
 
 void torch_tpu_fake_set_hold(int on) { GetWorker().SetHold(on != 0); }
 
-void torch_tpu_fake_fail_next(const char* slot, int nth, int code,
-                                          const char* message) {
+void torch_tpu_fake_fail_next(const char* slot, int nth, int code, const char* message) {
   GetControls().FailNext(slot, nth, {static_cast<PJRT_Error_Code>(code), message});
 }
 
@@ -137,13 +136,9 @@ void torch_tpu_fake_fail_execution(int nth, int code, const char* message) {
   torch_tpu_fake_fail_next("execution", nth, code, message);
 }
 
-void torch_tpu_fake_set_memory_limit(int64_t bytes) {
-  GetControls().memory_limit = bytes;
-}
+void torch_tpu_fake_set_memory_limit(int64_t bytes) { GetControls().memory_limit = bytes; }
 
-int64_t torch_tpu_fake_call_count(const char* slot) {
-  return GetControls().CallCount(slot);
-}
+int64_t torch_tpu_fake_call_count(const char* slot) { return GetControls().CallCount(slot); }
 
 const char* torch_tpu_fake_last_module() {
   thread_local std::string text;
@@ -161,8 +156,6 @@ const char* torch_tpu_fake_last_compile_options(int64_t* size) {
 int64_t torch_tpu_fake_live_bytes() { return GetControls().live_bytes; }
 int64_t torch_tpu_fake_live_buffers() { return Counted<PJRT_Buffer>::live; }
 int64_t torch_tpu_fake_live_events() { return Counted<PJRT_Event>::live; }
-int64_t torch_tpu_fake_live_executables() {
-  return Counted<PJRT_LoadedExecutable>::live;
-}
+int64_t torch_tpu_fake_live_executables() { return Counted<PJRT_LoadedExecutable>::live; }
 int64_t torch_tpu_fake_live_clients() { return Counted<PJRT_Client>::live; }
 int64_t torch_tpu_fake_live_errors() { return Counted<PJRT_Error>::live; }

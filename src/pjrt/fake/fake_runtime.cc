@@ -81,13 +81,13 @@ std::optional<Failure> Controls::Record(std::string_view slot) {
   } else {
     ++found->second;
   }
-  for (auto order = orders_.begin(); order != orders_.end(); ++order) {
-    if (order->slot != slot || --order->remaining > 0) continue;
-    Failure failure = std::move(order->failure);
-    orders_.erase(order);
-    return failure;
-  }
-  return std::nullopt;
+  std::optional<Failure> failure;
+  std::erase_if(orders_, [&](Order& order) {
+    if (order.slot != slot || --order.remaining > 0) return false;
+    failure = std::move(order.failure);
+    return true;
+  });
+  return failure;
 }
 
 int64_t Controls::CallCount(std::string_view slot) const {

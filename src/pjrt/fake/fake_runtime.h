@@ -1,4 +1,5 @@
-// The fake plugin's objects, its one worker thread, and what tests control. Everything global is never destroyed.
+// The fake plugin's objects, its one worker thread, and what tests control. Everything global is
+// never destroyed.
 #pragma once
 
 #include <pjrt_c_api.h>

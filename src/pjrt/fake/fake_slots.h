@@ -1,4 +1,5 @@
-// The fake plugin's slot functions by group, and the wrapper that counts, checks and fails their calls.
+// The fake plugin's slot functions by group, and the wrapper that counts, checks and fails their
+// calls.
 #pragma once
 
 #include <pjrt_c_api.h>
@@ -39,12 +40,13 @@ struct Slot<kName, kStructSize, kFunction> {
   }
 };
 
-// Fills `slot` of the table with `function`. A macro because name, struct size and field share one spelling.
+// Fills `slot` of the table with `function`. A macro because name, struct size and field share one
+// spelling.
 #define FAKE_SLOT(api, slot, function) \
   api->slot = ::torch_tpu::pjrt::fake::Slot<#slot, slot##_Args_STRUCT_SIZE, function>::Call
 
 // Each fills its part of the table.
-void FillClientSlots(PJRT_Api* api);   // client, devices, memories, compile, transfers to the device
+void FillClientSlots(PJRT_Api* api);  // client, devices, memories, compile, transfers to the device
 void FillExecuteSlots(PJRT_Api* api);  // executables, buffers
 
 }  // namespace torch_tpu::pjrt::fake

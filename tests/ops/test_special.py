@@ -1,0 +1,73 @@
+# Special functions, against CPU PyTorch.
+import math
+
+import torch
+
+from harness import Case, P, T, V, cases_to_tests
+
+NAN, INF = math.nan, math.inf
+F32_F64 = (torch.float32, torch.float64)
+F32 = (torch.float32,)
+VALUES = ("functional",)
+CORE = ("functional", "out", "backward")
+WIDE = V([0.0, -0.5, 1.0, -3.0, 7.9, 8.1, -20.0, 60.0])
+EDGES = V([0.0, -0.0, INF, -INF, NAN])
+TOLERANCE = {torch.float32: (2e-5, 1e-6), torch.float64: (1e-10, 1e-12)}
+
+
+def special(op, spec=WIDE, **options):
+    return Case(
+        f"aten::{op}", spec, **{"dtypes": F32_F64, "tol": TOLERANCE, "forms": CORE, **options}
+    )
+
+
+FUNCTIONS = [
+    *(special(n) for n in ("special_i0e", "special_i1e", "i0", "special_i1")),
+    special("special_erfcx", V([0.0, 0.3, -0.5, 2.0, 30.0, 1e4, -4.0])),
+    special("special_log_ndtr", V([0.0, 0.9, -0.9, -1.1, -5.0, -30.0, 6.0])),
+    special("special_ndtri", V([0.5, 0.3, 0.04, 0.06, 0.97, 1e-3, 1e-10, 1e-30, 0.999])),
+    special("special_ndtri", V([0.0, 1.0, -0.5, 1.5, NAN]), name="edges", forms=VALUES),
+    special("special_entr", V([0.0, 0.5, 2.0, -1.0, NAN, INF]), backward=False),
+    *(
+        special(n, EDGES, name="edges", forms=VALUES)
+        for n in ("special_i0e", "special_i1e", "special_erfcx", "special_log_ndtr")
+    ),
+    Case(
+        "aten::special_zeta",
+        P(3, low=1.5, high=5),
+        P(3),
+        dtypes=F32_F64,
+        tol=TOLERANCE,
+        backward=False,
+    ),
+    *(
+        Case(
+            "aten::polygamma",
+            n,
+            P(4),
+            name=str(n),
+            dtypes=F32_F64,
+            tol=(1e-4, 1e-5),
+            forms=("functional", "backward"),
+        )
+        for n in (0, 1, 2)
+    ),
+    Case("aten::special_xlog1py", T(2, 3), P(3), dtypes=F32_F64, forms=CORE),
+    Case(
+        "aten::special_xlog1py",
+        V([0.0, 0.0, 1.0]),
+        V([NAN, INF, 0.0]),
+        name="edges",
+        dtypes=F32,
+        forms=VALUES,
+    ),
+    Case(
+        "mvlgamma",
+        P(3, low=2, high=5),
+        fn=lambda x: torch.mvlgamma(x, 2),
+        dtypes=F32_F64,
+        tol=(1e-4, 1e-5),
+    ),
+]
+
+test_special = cases_to_tests(FUNCTIONS)
