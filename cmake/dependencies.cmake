@@ -67,7 +67,7 @@ if(NOT TORCH_TPU_CORE_ONLY)
     ${torch_dir}/include ${torch_dir}/include/torch/csrc/api/include)
   target_link_directories(torch_tpu_torch INTERFACE ${torch_dir}/lib)
   target_link_libraries(torch_tpu_torch INTERFACE torch_cpu c10)
-  target_link_options(torch_tpu_torch INTERFACE LINKER:-rpath,${torch_dir}/lib)
+  list(APPEND CMAKE_BUILD_RPATH ${torch_dir}/lib)
 
   # Adds libtorch_python, pybind11 (shipped with PyTorch) and Python.h, for the bindings.
   add_library(torch_tpu_torch_python INTERFACE)

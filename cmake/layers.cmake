@@ -4,6 +4,9 @@
 add_library(torch_tpu_options INTERFACE)
 target_include_directories(torch_tpu_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(torch_tpu_options INTERFACE -Wall -Wextra)
+if(SKBUILD)  # A wheel names no folder of the machine that built it.
+  target_compile_options(torch_tpu_options INTERFACE -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=)
+endif()
 target_link_libraries(torch_tpu_options INTERFACE Threads::Threads ${CMAKE_DL_LIBS})
 if(TORCH_TPU_SANITIZE STREQUAL "address")
   set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g1)

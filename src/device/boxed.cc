@@ -7,6 +7,7 @@
 #include "device/engine.h"
 #include "device/errors.h"
 #include "device/make_entry.h"
+#include "device/tracer.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -86,6 +87,23 @@ void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at
   }
 }
 
+bool HasEmptyTensor(Arguments args) {
+  return std::any_of(args.begin(), args.end(), [](const c10::IValue& v) {
+    return v.isTensor() && v.toTensor().defined() && v.toTensor().numel() == 0;
+  });
+}
+
+// sum(x, out=y) and relatives compute in y's dtype unless told otherwise.
+void TakeOutDType(const OpInfo& info, torch::jit::Stack* stack) {
+  const size_t first = stack->size() - info.args.size();
+  c10::IValue& dtype = (*stack)[first + info.out_dtype];
+  if (!dtype.isNone()) return;
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    const c10::IValue& out = (*stack)[first + i];
+    if (info.args[i].out && out.isTensor()) dtype = static_cast<int64_t>(out.toTensor().scalar_type());
+  }
+}
+
 Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
   MetaOutputs meta = RunMeta(info, args);
   if (info.form == Form::kOut && PrepareOut(info, args, meta)) {
@@ -93,7 +111,16 @@ Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
     WriteSignature(info, args, signature);
     if (Entry* entry = info.entries.Find(*signature)) return entry;
   }
-  return info.entries.Insert(*signature, MakeEntry(info, args, *signature, std::move(meta)));
+  // Meta kernels let some calls on tensors without elements pass that PyTorch refuses.
+  if (HasEmptyTensor(args)) RaiseAsCpuWould(info, args);
+  auto entry = MakeEntry(info, args, *signature, std::move(meta));
+  // Compiled before it is kept, so that a signature that cannot be lowered is refused in the same words each time.
+  if (!entry->slots.empty() && Tracer::Current() == nullptr) {
+    (void)entry->ProgramOrThrow(*ValueOrThrow(graph::Runtime::Get()));
+  }
+  return info.entries.Insert(*signature, std::move(entry));
+} catch (const c10::OutOfMemoryError&) {
+  throw;
 } catch (const std::exception&) {
   RaiseAsCpuWould(info, args);
   throw;
@@ -154,6 +181,7 @@ OpInfo& InfoOf(const c10::OperatorHandle& op) {
 void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   if (info.expands_masks) PrepareIndices(info, stack);
   const auto arguments = [&] { return torch::jit::last(*stack, info.args.size()); };
+  if (info.form == Form::kOut && info.out_dtype >= 0) TakeOutDType(info, stack);
   if (info.form != Form::kFunctional) CheckNoOverlap(info, arguments());
   ScratchSignature signature;
   WriteSignature(info, arguments(), &*signature);

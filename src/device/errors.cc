@@ -32,7 +32,7 @@ void ThrowIfError(const Status& status, const char* context) {
   switch (status.code()) {
     case StatusCode::kResourceExhausted:
       TORCH_CHECK_WITH(OutOfMemoryError, false, "tpu out of memory. ", text, " In use: ",
-                       HumanBytes(graph::MemoryAccount::Get().allocated.load()), " in ",
+                       HumanBytes(static_cast<double>(graph::MemoryAccount::Get().allocated.load())), " in ",
                        graph::MemoryAccount::Get().count.load(), " buffers.");
       break;
     case StatusCode::kOutOfRange: TORCH_CHECK_INDEX(false, text); break;
@@ -48,24 +48,19 @@ void CheckAllocation(const Dims& dims, DType dtype) {
   for (int64_t d : dims) bytes *= static_cast<double>(d);
   // A TPU has no more memory than its host in any known machine; refusing here is what keeps a typo from hanging.
   if (bytes <= 4 * host_bytes) return;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f GiB", bytes / (1024.0 * 1024 * 1024));
-  TORCH_CHECK_WITH(OutOfMemoryError, false, "tpu out of memory. Tried to allocate ", text, " for a tensor of ",
+  TORCH_CHECK_WITH(OutOfMemoryError, false, "tpu out of memory. Tried to allocate ", HumanBytes(bytes), " for a tensor of ",
                    DimsToString(dims), " elements of ", DTypeName(dtype), ", more than four times the memory of this host.");
 }
 
-std::string HumanBytes(int64_t bytes) {
-  char text[64];
-  const double b = static_cast<double>(bytes);
-  if (b >= 1024.0 * 1024 * 1024) {
-    std::snprintf(text, sizeof text, "%.2f GiB", b / (1024.0 * 1024 * 1024));
-  } else if (b >= 1024.0 * 1024) {
-    std::snprintf(text, sizeof text, "%.2f MiB", b / (1024.0 * 1024));
-  } else if (b >= 1024) {
-    std::snprintf(text, sizeof text, "%.2f KiB", b / 1024);
-  } else {
-    std::snprintf(text, sizeof text, "%lld bytes", static_cast<long long>(bytes));
+std::string HumanBytes(double bytes) {
+  static constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 6) {
+    bytes /= 1024;
+    ++unit;
   }
+  char text[64];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, kUnits[unit]);
   return text;
 }
 

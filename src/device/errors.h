@@ -24,7 +24,7 @@ T ValueOrThrow(Result<T> result, const char* context = nullptr) {
 void CheckAllocation(const Dims& dims, DType dtype);
 
 // "1.50 GiB".
-std::string HumanBytes(int64_t bytes);
+std::string HumanBytes(double bytes);
 
 // "file.py:12 in function", innermost user frame; empty without an interpreter. Set by the bindings.
 using PythonLineFn = std::string (*)();

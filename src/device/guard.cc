@@ -12,8 +12,8 @@ constexpr c10::DeviceType kType = c10::DeviceType::PrivateUse1;
 c10::Stream MakeStream(c10::StreamId id) { return c10::Stream(c10::Stream::UNSAFE, c10::Device(kType, 0), id); }
 
 void CheckIndex(c10::Device device) {
-  TORCH_CHECK(device.index() <= 0, "this process has one tpu device, tpu:0; got ", device,
-              " (one process drives one device: start one process per device)");
+  TORCH_CHECK(device.index() <= 0, "one process sees one device, tpu:0; got ", device,
+              " (start one process per device)");
 }
 
 class Guard final : public c10::impl::DeviceGuardImplInterface {

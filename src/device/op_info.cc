@@ -220,6 +220,7 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
     if (info.written && !info.out && form == Form::kFunctional) form = Form::kMutating;
     if (info.written) written.push_back(static_cast<int>(i));
     if (info.kind == ArgKind::kGenerator) generator = static_cast<int>(i);
+    if (info.kind == ArgKind::kDType && name.find("linalg") == std::string::npos) out_dtype = static_cast<int>(i);
     args.push_back(std::move(info));
   }
   if (StatisticsWriters().count(schema.name()) > 0 && form == Form::kFunctional) {

@@ -32,7 +32,7 @@ at::Tensor empty(c10::SymIntArrayRef sizes, std::optional<at::ScalarType> dtype,
   CheckPinned(pin_memory);
   TORCH_CHECK(layout.value_or(at::kStrided) == at::kStrided, "device tpu has strided tensors only, got layout ",
               *layout);
-  TORCH_CHECK(!device || device->index() <= 0, "this process has one tpu device, tpu:0; got ", *device);
+  TORCH_CHECK(!device || device->index() <= 0, "one process sees one device, tpu:0; got ", *device);
   const auto dims = C10_AS_INTARRAYREF_SLOW(sizes);
   std::vector<int64_t> strides;
   switch (format.value_or(at::MemoryFormat::Contiguous)) {

@@ -69,7 +69,7 @@ Value Hardshrink(Call& c) {  // hardshrink(self, lambd)
 }
 
 Value Softshrink(Call& c) {  // softshrink(self, lambd); the inner part is 0 but for NaN
-  Value x = ResultOperand(c, 0), bound = Bound(c, 1);
+  Value x = ResultOperand(c, 0), bound = ResultNumber(c, 1);
   return where(x > bound, x - bound, where(x < -bound, x + bound, x * 0.0));
 }
 
@@ -81,7 +81,7 @@ Value SoftplusWithThreshold(Call& c) {  // softplus(self, beta, threshold)
 
 Value Threshold(Call& c) {  // threshold(self, threshold, value)
   Value x = ResultOperand(c, 0);
-  return where(x <= Bound(c, 1), ResultNumber(c, 2), x);
+  return where(x <= ResultNumber(c, 1), ResultNumber(c, 2), x);
 }
 
 // log_sigmoid_forward(self) -> output, exp(-|x|). The backward here needs no buffer, and some devices have an empty one.

@@ -121,6 +121,18 @@ Value GluBackward(Call& c) {  // glu_backward(grad_output, self, dim)
   return concatenate(parts, dim);
 }
 
+// glu_jvp(glu, self, d_self, dim): how glu = value * sigmoid(gate) changes along d_self.
+Value GluJvp(Call& c) {
+  Value glu = shlo::opmath(c.tensor(0)), x = shlo::opmath(c.tensor(1)), dx = shlo::opmath(c.tensor(2));
+  int64_t dim = shlo::wrap_dim(c.integer(3), x.rank());
+  int64_t half = x.dim(dim) / 2;
+  Value gate = logistic(slice_dim(x, dim, half, 2 * half));
+  Value d_value = slice_dim(dx, dim, 0, half), d_gate = slice_dim(dx, dim, half, 2 * half);
+  return d_value * gate + glu * (1.0 - gate) * d_gate;
+}
+
+std::vector<TensorType> GluJvpShape(const Call& c) { return {c.tensor(0).type()}; }
+
 LOWER("aten::sigmoid_backward", SigmoidBackward);
 LOWER("aten::tanh_backward", TanhBackward);
 LOWER("aten::logit_backward", LogitBackward);
@@ -139,6 +151,7 @@ LOWER("aten::softshrink_backward", ShrinkBackward);
 LOWER("aten::softplus_backward", SoftplusBackward);
 LOWER("aten::log_sigmoid_backward", LogSigmoidBackward);
 LOWER("aten::glu_backward", GluBackward);
+LOWER("aten::glu_jvp", GluJvp, {.shape = GluJvpShape});
 
 }  // namespace
 }  // namespace torch_tpu::ops

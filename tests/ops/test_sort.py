@@ -32,6 +32,7 @@ CASES = [
         kwargs={"stable": True},
         name="bool",
         dtypes=BOOL,
+        out_dtype=False,
     ),
     Case("aten::sort.stable", MIXED, kwargs={"stable": True}, name="nan", dtypes=FLOATS),
     Case(
@@ -118,6 +119,7 @@ CASES = [
         1,
         name="dim",
         dtypes=NUMBERS,
+        strides=False,
         backward=False,
     ),
     Case(
@@ -139,6 +141,7 @@ CASES = [
         True,
         name="middle",
         dtypes=NUMBERS,
+        strides=False,
         backward=False,
     ),
     Case(

@@ -1,0 +1,223 @@
+# Layer, group, batch and RMS normalisation, vector norms, renorm.
+import pytest
+import torch
+from harness import COMPLEX, FLOATS, Case, T, V, cases_to_tests
+from support import DEVICE, assert_same
+from torch.nn import functional as F
+
+INF, NAN = float("inf"), float("nan")
+F32 = (torch.float32,)
+WIDE = (torch.float32, torch.float64)
+TOL = {
+    torch.float32: (2e-5, 2e-5),
+    torch.bfloat16: (5e-2, 5e-2),
+    torch.float16: (5e-3, 5e-3),
+}
+
+LAYERS = [
+    Case("aten::native_layer_norm", T(4, 5, 6), [6], T(6), T(6), 1e-5, dtypes=WIDE, tol=TOL),
+    Case(
+        "aten::native_layer_norm",
+        T(4, 5, 6),
+        [5, 6],
+        None,
+        None,
+        1e-3,
+        name="plain",
+        dtypes=WIDE,
+        tol=TOL,
+    ),
+    Case(
+        "layer_norm", T(4, 5, 6), T(6), T(6), tol=TOL, fn=lambda x, w, b: F.layer_norm(x, [6], w, b)
+    ),
+    Case(
+        "layer_norm mixed",
+        T(4, 6, dtype=torch.bfloat16),
+        T(6),
+        T(6),
+        fn=lambda x, w, b: F.layer_norm(x, [6], w, b),
+        dtypes=F32,
+        tol=(5e-2, 5e-2),
+    ),
+    Case("layer_norm no rows", T(0, 6), T(6), fn=lambda x, w: F.layer_norm(x, [6], w), dtypes=F32),
+    Case("rms_norm", T(4, 5, 6), T(6), fn=lambda x, w: F.rms_norm(x, [6], w), tol=TOL),
+    Case("rms_norm eps", T(4, 5, 6), fn=lambda x: F.rms_norm(x, [5, 6], None, 1e-3), tol=TOL),
+    Case(
+        "aten::native_group_norm",
+        T(2, 6, 4, 5),
+        T(6),
+        T(6),
+        2,
+        6,
+        20,
+        3,
+        1e-5,
+        dtypes=WIDE,
+        tol=TOL,
+    ),
+    Case(
+        "group_norm", T(2, 6, 7), T(6), T(6), tol=TOL, fn=lambda x, w, b: F.group_norm(x, 3, w, b)
+    ),
+    Case("group_norm plain", T(2, 4), fn=lambda x: F.group_norm(x, 2), dtypes=F32, tol=TOL),
+    Case("instance_norm", T(2, 3, 4, 5), fn=F.instance_norm, dtypes=F32, tol=TOL),
+]
+
+
+def batch_norm(training, momentum=0.1):
+    def run(x, mean, var, *affine):
+        mean, var = mean.clone(), var.clone()
+        y = F.batch_norm(x, mean, var, *affine, training=training, momentum=momentum)
+        return y, mean, var
+
+    return run
+
+
+STATISTICS = (T(3, grad=False), T(3, low=0.5, high=2.0, grad=False))
+BATCHES = [
+    Case("batch_norm train", T(4, 3, 5), *STATISTICS, T(3), T(3), fn=batch_norm(True), tol=TOL),
+    Case("batch_norm eval", T(4, 3, 5), *STATISTICS, T(3), T(3), fn=batch_norm(False), tol=TOL),
+    Case(
+        "batch_norm two dims", T(6, 3), *STATISTICS, fn=batch_norm(True, 0.3), dtypes=F32, tol=TOL
+    ),
+    Case(
+        "batch_norm image",
+        T(2, 3, 4, 4),
+        *STATISTICS,
+        T(3),
+        T(3),
+        fn=batch_norm(True),
+        dtypes=F32,
+        tol=TOL,
+    ),
+    Case(
+        "batch_norm without statistics",
+        T(4, 3, 5),
+        T(3),
+        fn=lambda x, w: F.batch_norm(x, None, None, w, training=True),
+        dtypes=F32,
+        tol=TOL,
+    ),
+    Case(
+        "batch_norm bf16 input",
+        T(4, 3, 5, dtype=torch.bfloat16),
+        *STATISTICS,
+        T(3),
+        T(3),
+        fn=batch_norm(True),
+        dtypes=F32,
+        tol=(5e-2, 5e-2),
+    ),
+    Case(
+        "aten::_native_batch_norm_legit_functional",
+        T(4, 3, 5),
+        T(3),
+        T(3),
+        *STATISTICS,
+        True,
+        0.2,
+        1e-5,
+        dtypes=WIDE,
+        backward=False,
+        tol=TOL,
+    ),
+    Case(
+        "aten::_native_batch_norm_legit.no_stats",
+        T(4, 3, 5),
+        T(3),
+        T(3),
+        True,
+        0.2,
+        1e-5,
+        dtypes=WIDE,
+        tol=TOL,
+    ),
+]
+
+
+def norm(name, *args, dtypes=FLOATS + COMPLEX, **options):
+    tol = {torch.bfloat16: (3e-2, 3e-2), torch.float16: (4e-3, 4e-3)}
+    return Case("aten::linalg_vector_norm", *args, name=name, dtypes=dtypes, tol=tol, **options)
+
+
+NORMS = [
+    norm("two", T(3, 4, 5), 2, [1]),
+    norm("one", T(3, 4), 1, [1], True),
+    norm("zero", T(3, 4), 0, [1]),
+    norm("three", T(3, 4), 3, [0]),
+    norm("fraction", T(3, 4), 2.5, None, dtypes=F32),
+    norm("negative", T(3, 4, low=0.5, high=2.0), -1, [0, 1], dtypes=F32),
+    norm("infinity", T(3, 4), INF, [1], dtypes=FLOATS),
+    norm("minus infinity", T(3, 4), -INF, [1], dtypes=FLOATS),
+    norm("dtype", T(3, 4), 2, [1], kwargs={"dtype": torch.float64}, dtypes=F32),
+    norm("scalar", T(), 2, dtypes=F32),
+    norm("no elements", T(3, 0), 2, [1], dtypes=F32),
+    norm("nan", V([1.0, NAN, 2.0]), INF, dtypes=F32, backward=False),
+    Case("aten::norm.Scalar", T(3, 4), 2, dtypes=F32),
+    Case("aten::norm.ScalarOpt_dim", T(3, 4), None, [0], True, dtypes=F32),
+    Case("aten::norm.ScalarOpt_dtype", T(3, 4), 3, kwargs={"dtype": torch.float64}, dtypes=F32),
+    Case("aten::renorm", T(4, 5, 3), 2, 1, 1.5, dtypes=F32, tol=TOL),
+    Case("aten::renorm", T(4, 5), 1, 0, 1.5, name="one", dtypes=F32, tol=TOL),
+]
+
+test_norm = cases_to_tests(LAYERS + BATCHES + NORMS)
+
+
+def test_batch_norm_keeps_statistics_in_place():
+    def train(device):
+        torch.manual_seed(0)
+        layer = torch.nn.BatchNorm1d(3).to(device)
+        mean = layer.running_mean
+        for _ in range(2):
+            layer(torch.randn(4, 3, 5).to(device))
+        assert layer.running_mean is mean
+        return mean, layer.running_var, layer.num_batches_tracked
+
+    for got, want in zip(train(DEVICE), train("cpu"), strict=True):
+        assert_same(got, want)
+
+
+def test_batch_norm_eval_gradient():
+    layer = torch.nn.BatchNorm1d(3).to(DEVICE).eval()
+    x = torch.randn(4, 3, 5).to(DEVICE).requires_grad_()
+    layer(x).sum().backward()
+    assert_same(x.grad, torch.full((4, 3, 5), (1 + 1e-5) ** -0.5))
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_synchronised_pieces_equal_one_batch(affine):
+    """Two shards through the operators of SyncBatchNorm equal batch_norm on their union."""
+    torch.manual_seed(0)
+    x, dy = torch.randn(6, 3, 4), torch.randn(6, 3, 4)
+    weight = torch.randn(3) if affine else None
+    mean0, var0 = torch.randn(3), torch.rand(3) + 0.5
+    leaf, mean1, var1 = x.clone().requires_grad_(), mean0.clone(), var0.clone()
+    want = F.batch_norm(leaf, mean1, var1, weight, training=True)
+    want.backward(dy)
+
+    shards = [x[:2].to(DEVICE), x[2:].to(DEVICE)]
+    counts = torch.tensor([8.0, 16.0], device=DEVICE)
+    stats = [torch.batch_norm_stats(s, 1e-5) for s in shards]
+    means, invstds = (torch.stack([s[i] for s in stats]) for i in range(2))
+    running = mean0.to(DEVICE), var0.to(DEVICE)
+    weight = weight.to(DEVICE) if affine else None
+    mean, invstd = torch.batch_norm_gather_stats_with_counts(
+        shards[0], means, invstds, *running, 0.1, 1e-5, counts
+    )
+    got = [torch.batch_norm_elemt(s, weight, None, mean, invstd, 1e-5) for s in shards]
+    assert_same(torch.cat(got), want.detach(), rtol=1e-4, atol=1e-5)
+    assert_same(running[0], mean1, rtol=1e-4, atol=1e-5)
+    assert_same(running[1], var1, rtol=1e-4, atol=1e-5)
+
+    grads = [dy[:2].to(DEVICE), dy[2:].to(DEVICE)]
+    sums = [
+        torch.batch_norm_backward_reduce(g, s, mean, invstd, weight, True, False, False)
+        for g, s in zip(grads, shards, strict=True)
+    ]
+    sum_dy, sum_dy_xmu = (sums[0][i] + sums[1][i] for i in range(2))
+    dx = [
+        torch.batch_norm_backward_elemt(
+            g, s, mean, invstd, weight, sum_dy, sum_dy_xmu, counts.to(torch.int32)
+        )
+        for g, s in zip(grads, shards, strict=True)
+    ]
+    assert_same(torch.cat(dx), leaf.grad, rtol=1e-4, atol=1e-5)
