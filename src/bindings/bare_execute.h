@@ -5,9 +5,10 @@
 
 namespace torch_tpu::bindings {
 
-// Microseconds per execution of `module` (text; operands of the types it declares are zeros made here from its
-// argument list: all float32 16x16 unless the text says otherwise). `chained`: the first result is the next call's
-// first operand. Waits at the end. Raises when the module does not compile.
+// Microseconds per execution of `module` (text; operands of the types it declares are zeros made
+// here from its argument list: all float32 16x16 unless the text says otherwise). `chained`: the
+// first result is the next call's first operand. Waits at the end. Raises when the module does not
+// compile.
 double BareExecuteMicroseconds(const std::string& module, int n, bool chained);
 
 }  // namespace torch_tpu::bindings

@@ -28,7 +28,8 @@ py::object ToPython(const c10::Argument& arg, const c10::IValue& v) {
 at::Tensor ToTensor(const std::string& name, py::handle h) {
   if (h.is_none()) return at::Tensor();
   TORCH_CHECK(THPVariable_Check(h.ptr()), name, ": its decomposition returned a ",
-              py::str(h.get_type().attr("__name__")).cast<std::string>(), " where a tensor was expected");
+              py::str(h.get_type().attr("__name__")).cast<std::string>(),
+              " where a tensor was expected");
   return THPVariable_Unpack(h.ptr());
 }
 
@@ -51,7 +52,8 @@ void Run(const py::object& lookup, const c10::OperatorHandle& op, Stack* stack) 
   auto is_default = [&](size_t i) {
     const auto& fallback = schema.arguments()[i].default_value();
     return fallback && ((given[i].isNone() && fallback->isNone()) ||
-                        (!given[i].isTensor() && !fallback->isNone() && !given[i].isNone() && *fallback == given[i]));
+                        (!given[i].isTensor() && !fallback->isNone() && !given[i].isNone() &&
+                         *fallback == given[i]));
   };
   size_t positional = 0;
   while (positional < given.size() && !schema.arguments()[positional].kwarg_only()) ++positional;
@@ -61,7 +63,8 @@ void Run(const py::object& lookup, const c10::OperatorHandle& op, Stack* stack) 
   for (size_t i = 0; i < last; ++i) args[i] = ToPython(schema.arguments()[i], given[i]);
   py::dict kwargs;
   for (size_t i = positional; i < given.size(); ++i) {
-    if (!is_default(i)) kwargs[schema.arguments()[i].name().c_str()] = ToPython(schema.arguments()[i], given[i]);
+    if (!is_default(i))
+      kwargs[schema.arguments()[i].name().c_str()] = ToPython(schema.arguments()[i], given[i]);
   }
   py::object out = lookup(name)(*args, **kwargs);
   stack->clear();

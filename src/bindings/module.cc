@@ -33,7 +33,8 @@ std::string CurrentPythonLine() {
   for (py::object frame = py::module_::import("sys").attr("_getframe")(); !frame.is_none();
        frame = frame.attr("f_back")) {
     const std::string file = frame.attr("f_code").attr("co_filename").cast<std::string>();
-    if (file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos) continue;
+    if (file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos)
+      continue;
     return file + ":" + std::to_string(frame.attr("f_lineno").cast<int>()) + " in " +
            frame.attr("f_code").attr("co_name").cast<std::string>();
   }
@@ -93,7 +94,8 @@ py::list EnvVariables() {
 
 py::list Lowerings() {
   py::list out;
-  for (const auto* entry : ops::AllLowerings()) out.append(py::make_tuple(entry->name, entry->file, entry->line));
+  for (const auto* entry : ops::AllLowerings())
+    out.append(py::make_tuple(entry->name, entry->file, entry->line));
   return out;
 }
 
@@ -105,7 +107,8 @@ std::map<std::string, std::string> RuntimeInfo() {
   info["platform"] = client.platform_name();
   info["platform_version"] = client.platform_version();
   info["device_kind"] = client.DeviceKind();
-  info["pjrt_api"] = std::to_string(client.plugin().api_major()) + "." + std::to_string(client.plugin().api_minor());
+  info["pjrt_api"] = std::to_string(client.plugin().api_major()) + "." +
+                     std::to_string(client.plugin().api_minor());
   return info;
 }
 
@@ -117,7 +120,8 @@ void Define(py::module_& m) {
   m.def("_initialize", [] { RuntimeOrThrow(); });
   m.def("_synchronize", &device::SynchronizeAll, py::call_guard<py::gil_scoped_release>());
   m.def("_default_generator", [] {
-    return py::reinterpret_steal<py::object>(THPGenerator_initDefaultGenerator(device::DefaultGenerator()));
+    return py::reinterpret_steal<py::object>(
+        THPGenerator_initDefaultGenerator(device::DefaultGenerator()));
   });
   m.def("_memory_stats", &MemoryStats);
   m.def("_reset_peak_memory_stats", &ResetPeak);

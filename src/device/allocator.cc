@@ -12,7 +12,8 @@ using c10::CachingDeviceAllocator::DeviceStats;
 
 class DeviceAllocator final : public c10::DeviceAllocator {
  public:
-  // A storage of raw bytes: a handle over that many uint8 zeros, which take no memory until written.
+  // A storage of raw bytes: a handle over that many uint8 zeros, which take no memory until
+  // written.
   c10::DataPtr allocate(size_t bytes) override {
     return MakeDataPtr(UndefinedValue(DType::kU8, {static_cast<int64_t>(bytes)}));
   }
@@ -23,7 +24,8 @@ class DeviceAllocator final : public c10::DeviceAllocator {
 
   bool initialized() override { return graph::Runtime::initialized(); }
   void emptyCache(c10::MempoolId_t) override {}
-  // Values are reference counted and executions keep their inputs, so nothing is ever reused too early.
+  // Values are reference counted and executions keep their inputs, so nothing is ever reused too
+  // early.
   void recordStream(const c10::DataPtr&, c10::Stream) override {}
 
   DeviceStats getDeviceStats(c10::DeviceIndex) override {
@@ -31,7 +33,8 @@ class DeviceAllocator final : public c10::DeviceAllocator {
     const auto& account = graph::MemoryAccount::Get();
     constexpr auto kAll = static_cast<size_t>(c10::CachingAllocator::StatType::AGGREGATE);
     const int64_t current = account.allocated.load();
-    for (auto* s : {&stats.allocated_bytes, &stats.reserved_bytes, &stats.active_bytes, &stats.requested_bytes}) {
+    for (auto* s : {&stats.allocated_bytes, &stats.reserved_bytes, &stats.active_bytes,
+                    &stats.requested_bytes}) {
       (*s)[kAll].current = current;
       (*s)[kAll].peak = account.peak.load();
     }
@@ -43,7 +46,9 @@ class DeviceAllocator final : public c10::DeviceAllocator {
     return stats;
   }
 
-  void resetAccumulatedStats(c10::DeviceIndex) override { graph::MemoryAccount::Get().total_count.store(0); }
+  void resetAccumulatedStats(c10::DeviceIndex) override {
+    graph::MemoryAccount::Get().total_count.store(0);
+  }
   void resetPeakStats(c10::DeviceIndex) override {
     auto& account = graph::MemoryAccount::Get();
     account.peak.store(account.allocated.load());
@@ -61,8 +66,9 @@ std::pair<size_t, size_t> DeviceAllocator::getMemoryInfo(c10::DeviceIndex) {
   auto runtime = graph::Runtime::Get();
   TORCH_CHECK(runtime.ok(), runtime.status().message());
   auto stats = (*runtime)->client().DeviceMemoryStats();
-  TORCH_CHECK_NOT_IMPLEMENTED(stats.ok() && stats->count("bytes_limit") > 0,
-                              "the plugin of device tpu does not tell how much memory the device has");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      stats.ok() && stats->count("bytes_limit") > 0,
+      "the plugin of device tpu does not tell how much memory the device has");
   const size_t limit = stats->at("bytes_limit");
   return {limit - stats->at("bytes_in_use"), limit};
 }

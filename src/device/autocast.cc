@@ -1,5 +1,6 @@
-// Which operators torch.autocast("tpu") runs in lower precision, in float32, or in the widest input type. The lists are
-// those of the installed PyTorch, so they follow the release that this is built for.
+// Which operators torch.autocast("tpu") runs in lower precision, in float32, or in the widest input
+// type. The lists are those of the installed PyTorch, so they follow the release that this is built
+// for.
 #include <ATen/autocast_mode.h>
 #include <torch/library.h>
 
@@ -17,11 +18,16 @@ using at::Tensor;
 #define FLOAT32_SET_DTYPE(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, fp32_set_opt_dtype)
 #define PROMOTE(...) KERNEL_PRIVATEUSEONE(__VA_ARGS__, promote)
 
-// A sigmoid in half precision followed by a logarithm loses the loss; PyTorch refuses it on every device.
-Tensor BannedBinaryCrossEntropy(const Tensor&, const Tensor&, const std::optional<Tensor>&, int64_t) {
-  TORCH_CHECK(false, "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast. Use "
-              "binary_cross_entropy_with_logits or BCEWithLogitsLoss on the values before the sigmoid, or leave autocast "
-              "for the loss.");
+// A sigmoid in half precision followed by a logarithm loses the loss; PyTorch refuses it on every
+// device.
+Tensor BannedBinaryCrossEntropy(const Tensor&, const Tensor&, const std::optional<Tensor>&,
+                                int64_t) {
+  TORCH_CHECK(
+      false,
+      "torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to autocast. Use "
+      "binary_cross_entropy_with_logits or BCEWithLogitsLoss on the values before the sigmoid, or "
+      "leave autocast "
+      "for the loss.");
 }
 
 TORCH_LIBRARY_IMPL(_, AutocastPrivateUse1, m) { m.fallback(torch::CppFunction::makeFallthrough()); }

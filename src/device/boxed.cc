@@ -43,12 +43,14 @@ void PrepareIndices(const OpInfo& info, torch::jit::Stack* stack) {
         for (int64_t d = 0; d < index->dim(); ++d) {
           TORCH_CHECK_INDEX(at_dim + d < self.dim() && index->size(d) == self.size(at_dim + d),
                             "The shape of the mask ", index->sizes(), " at index ", d,
-                            " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at_dim + d);
+                            " does not match the shape of the indexed tensor ", self.sizes(),
+                            " at index ", at_dim + d);
         }
         for (auto& column : at::nonzero(*index).unbind(1)) prepared.push_back(column.to(device));
         if (index->dim() == 0) {
           // A 0-dim mask adds a dimension of size 0 or 1; PyTorch handles it before the kernel.
-          TORCH_CHECK_INDEX(false, "boolean indices of zero dimensions must be expanded before indexing");
+          TORCH_CHECK_INDEX(false,
+                            "boolean indices of zero dimensions must be expanded before indexing");
         }
         changed = true;
         continue;
@@ -78,7 +80,8 @@ void CheckNoOverlap(const OpInfo& info, Arguments args) {
   }
 }
 
-// nonzero and relatives: results become views of the part that counts, which the host has to read first.
+// nonzero and relatives: results become views of the part that counts, which the host has to read
+// first.
 void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at::Tensor>* fresh) {
   const int64_t count = MakeTensor(count_value, at::kLong, {}, {}).item<int64_t>();
   for (const auto& padded : entry.padded) {
@@ -100,7 +103,8 @@ void TakeOutDType(const OpInfo& info, torch::jit::Stack* stack) {
   if (!dtype.isNone()) return;
   for (size_t i = 0; i < info.args.size(); ++i) {
     const c10::IValue& out = (*stack)[first + i];
-    if (info.args[i].out && out.isTensor()) dtype = static_cast<int64_t>(out.toTensor().scalar_type());
+    if (info.args[i].out && out.isTensor())
+      dtype = static_cast<int64_t>(out.toTensor().scalar_type());
   }
 }
 
@@ -114,7 +118,8 @@ Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
   // Meta kernels let some calls on tensors without elements pass that PyTorch refuses.
   if (HasEmptyTensor(args)) RaiseAsCpuWould(info, args);
   auto entry = MakeEntry(info, args, *signature, std::move(meta));
-  // Compiled before it is kept, so that a signature that cannot be lowered is refused in the same words each time.
+  // Compiled before it is kept, so that a signature that cannot be lowered is refused in the same
+  // words each time.
   if (!entry->slots.empty() && Tracer::Current() == nullptr) {
     (void)entry->ProgramOrThrow(*ValueOrThrow(graph::Runtime::Get()));
   }
@@ -126,8 +131,8 @@ Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
   throw;
 }
 
-void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature, std::vector<ValueRef>& results,
-             torch::jit::Stack* stack) {
+void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature,
+             std::vector<ValueRef>& results, torch::jit::Stack* stack) {
   std::vector<at::Tensor> fresh(entry.fresh.size());
   for (size_t r = 0; r < entry.slots.size(); ++r) {
     const ResultSlot& slot = entry.slots[r];
@@ -192,6 +197,5 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   if (!entry->slots.empty()) Execute(*entry, *signature, GeneratorOf(info, arguments()), &results);
   Deliver(info, *entry, *signature, results, stack);
 }
-
 
 }  // namespace torch_tpu::device

@@ -16,8 +16,8 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack);
 // The OpInfo of an overload, made at its first use and kept. Thread-safe.
 OpInfo& InfoOf(const c10::OperatorHandle& op);
 
-// Asks Python for a decomposition of a functional overload ("aten::foo.bar"), and runs it on a stack of arguments
-// (results replace them). Set once by the bindings.
+// Asks Python for a decomposition of a functional overload ("aten::foo.bar"), and runs it on a
+// stack of arguments (results replace them). Set once by the bindings.
 struct Decompositions {
   std::function<bool(const std::string& name)> exists;
   std::function<void(const c10::OperatorHandle& functional, torch::jit::Stack* stack)> run;

@@ -14,20 +14,24 @@ namespace {
 
 const ops::LoweringEntry& CopyLowering() {
   static const ops::LoweringEntry entry = {
-      "aten::copy_", [](ops::Call& c) { return ops::Results{c.tensor(0)}; }, nullptr, {}, __FILE__, __LINE__};
+      "aten::copy_", [](ops::Call& c) { return ops::Results{c.tensor(0)}; }, nullptr, {}, __FILE__,
+      __LINE__};
   return entry;
 }
 
-// True when both storages hold exactly these elements in the same order, so that the value may be shared.
+// True when both storages hold exactly these elements in the same order, so that the value may be
+// shared.
 bool SameLayout(const at::Tensor& dst, const at::Tensor& src) {
   const int64_t bytes = dst.numel() * static_cast<int64_t>(dst.element_size());
-  return dst.scalar_type() == src.scalar_type() && dst.sizes() == src.sizes() && dst.strides() == src.strides() &&
-         dst.storage_offset() == 0 && src.storage_offset() == 0 &&
-         static_cast<int64_t>(dst.storage().nbytes()) == bytes && static_cast<int64_t>(src.storage().nbytes()) == bytes &&
+  return dst.scalar_type() == src.scalar_type() && dst.sizes() == src.sizes() &&
+         dst.strides() == src.strides() && dst.storage_offset() == 0 && src.storage_offset() == 0 &&
+         static_cast<int64_t>(dst.storage().nbytes()) == bytes &&
+         static_cast<int64_t>(src.storage().nbytes()) == bytes &&
          dst.is_non_overlapping_and_dense();
 }
 
-std::unique_ptr<Entry> CopyEntry(const Signature& signature, int source, int target, const at::Tensor& dst) {
+std::unique_ptr<Entry> CopyEntry(const Signature& signature, int source, int target,
+                                 const at::Tensor& dst) {
   auto entry = std::make_unique<Entry>();
   auto spec = std::make_shared<graph::CallSpec>();
   spec->name = "aten::copy_";
@@ -60,7 +64,8 @@ void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src) {
   const int target = signature->AddOutput(*dst.unsafeGetTensorImpl());
   signature->Finish();
   Entry* entry = entries->Find(*signature);
-  if (entry == nullptr) entry = entries->Insert(*signature, CopyEntry(*signature, source, target, dst));
+  if (entry == nullptr)
+    entry = entries->Insert(*signature, CopyEntry(*signature, source, target, dst));
   std::vector<ValueRef> results;
   Execute(*entry, *signature, std::nullopt, &results);
   HandleOf(dst).Set(std::move(results[0]));
@@ -73,23 +78,28 @@ void CopyToDevice(const at::Tensor& dst, const at::Tensor& src) {
   at::Tensor host = src.to(dst.scalar_type());
   if (host.sizes() != dst.sizes()) host = host.expand(dst.sizes());
   Dims memory, order;
-  const bool dense = views::DenseOrder(dst.sizes(), dst.strides(), &memory, &order) && dst.storage_offset() == 0 &&
+  const bool dense = views::DenseOrder(dst.sizes(), dst.strides(), &memory, &order) &&
+                     dst.storage_offset() == 0 &&
                      static_cast<int64_t>(dst.storage().nbytes()) ==
                          dst.numel() * static_cast<int64_t>(dst.element_size());
   host = (dense ? host.permute(order) : host).contiguous();
-  const graph::TensorType* type = graph::InternType(CheckedDType(dst.scalar_type()), host.sizes().vec());
-  ValueRef value = ValueOrThrow(runtime.FromHost(host.const_data_ptr(), type, "aten::copy_"), "copy to device");
+  const graph::TensorType* type =
+      graph::InternType(CheckedDType(dst.scalar_type()), host.sizes().vec());
+  ValueRef value =
+      ValueOrThrow(runtime.FromHost(host.const_data_ptr(), type, "aten::copy_"), "copy to device");
   if (dense) {
     HandleOf(dst).Set(std::move(value));
   } else {
-    CopyOnDevice(dst, MakeTensor(std::move(value), dst.scalar_type(), host.sizes(), host.strides()));
+    CopyOnDevice(dst,
+                 MakeTensor(std::move(value), dst.scalar_type(), host.sizes(), host.strides()));
   }
 }
 
 void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
   if (dst.numel() == 0) return;
-  TORCH_CHECK(Tracer::Current() == nullptr,
-              "the values of a tensor were asked for while an operator's decomposition was being traced");
+  TORCH_CHECK(
+      Tracer::Current() == nullptr,
+      "the values of a tensor were asked for while an operator's decomposition was being traced");
   graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
   at::Tensor from = src;
   const c10::TensorImpl& impl = *from.unsafeGetTensorImpl();
@@ -103,13 +113,16 @@ void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
     from = MakeEmpty(src.scalar_type(), src.sizes(), ContiguousStrides(src.sizes().vec()));
     CopyOnDevice(from, src);
   }
-  // A host tensor of the same strides takes the bytes as they are; PyTorch's own copy does the rest.
+  // A host tensor of the same strides takes the bytes as they are; PyTorch's own copy does the
+  // rest.
   const bool direct = dst.scalar_type() == from.scalar_type() && dst.sizes() == from.sizes() &&
                       dst.strides() == from.strides() && dst.is_non_overlapping_and_dense();
-  at::Tensor host = direct ? dst
-                           : at::empty_strided(from.sizes(), from.strides(), from.options().device(at::kCPU));
+  at::Tensor host =
+      direct ? dst
+             : at::empty_strided(from.sizes(), from.strides(), from.options().device(at::kCPU));
   const ValueRef value = HandleOf(from).Get();
-  ThrowIfError(runtime.ToHost(value, host.mutable_data_ptr(), static_cast<int64_t>(host.nbytes()), CurrentWork()));
+  ThrowIfError(runtime.ToHost(value, host.mutable_data_ptr(), static_cast<int64_t>(host.nbytes()),
+                              CurrentWork()));
   if (!direct) dst.copy_(host);
 }
 
@@ -118,8 +131,9 @@ ValueRef ResizedValue(const ValueRef& value, int64_t nbytes) {
   const int64_t size = DTypeSize(type.dtype);
   const int64_t old_count = NumElements(type.dims);
   if (nbytes % size != 0) {
-    TORCH_CHECK(old_count == 0 || value->state() == graph::Value::State::kSplat, "cannot resize a storage of ",
-                DTypeName(type.dtype), " to ", nbytes, " bytes, which is no multiple of its element size");
+    TORCH_CHECK(old_count == 0 || value->state() == graph::Value::State::kSplat,
+                "cannot resize a storage of ", DTypeName(type.dtype), " to ", nbytes,
+                " bytes, which is no multiple of its element size");
     return UndefinedValue(DType::kU8, {nbytes});
   }
   const int64_t new_count = nbytes / size;

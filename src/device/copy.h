@@ -7,14 +7,16 @@
 
 namespace torch_tpu::device {
 
-// dst[...] = src, both on this device; converts, and broadcasts src. A whole copy of equal layout shares the value.
+// dst[...] = src, both on this device; converts, and broadcasts src. A whole copy of equal layout
+// shares the value.
 void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src);
 // Host to device; the source may change when the call returns.
 void CopyToDevice(const at::Tensor& dst, const at::Tensor& src);
 // Device to host; waits for the value.
 void CopyToHost(const at::Tensor& dst, const at::Tensor& src);
 
-// `value` as the base of a storage of `nbytes` bytes: elements that fit are kept, new ones are undefined.
+// `value` as the base of a storage of `nbytes` bytes: elements that fit are kept, new ones are
+// undefined.
 ValueRef ResizedValue(const ValueRef& value, int64_t nbytes);
 
 }  // namespace torch_tpu::device

@@ -15,9 +15,11 @@ Stack Placeholders(const OpInfo& info, Arguments args, Tracer& tracer) {
   auto stand_in = [&](const at::Tensor& t) {
     if (!t.defined()) return t;
     if (t.device().is_privateuseone()) return tracer.AddPlaceholder(t.scalar_type(), t.sizes());
-    // A host number keeps its place among the tensor arguments; its value may change from call to call.
+    // A host number keeps its place among the tensor arguments; its value may change from call to
+    // call.
     auto p = tracer.AddPlaceholder(t.scalar_type(), {});
-    if (t.unsafeGetTensorImpl()->is_wrapped_number()) p.unsafeGetTensorImpl()->set_wrapped_number(true);
+    if (t.unsafeGetTensorImpl()->is_wrapped_number())
+      p.unsafeGetTensorImpl()->set_wrapped_number(true);
     return p;
   };
   Stack stack;
@@ -56,9 +58,11 @@ void Describe(const at::Tensor& t, MetaOutputs* outputs) {
 
 }  // namespace
 
-std::shared_ptr<const graph::Trace> TraceDecomposition(const OpInfo& info, Arguments args, MetaOutputs* outputs) {
+std::shared_ptr<const graph::Trace> TraceDecomposition(const OpInfo& info, Arguments args,
+                                                       MetaOutputs* outputs) {
   const Decompositions& table = GetDecompositions();
-  if (!table.exists || !info.functional || !table.exists(info.functional_name)) RaiseMissing(info.name);
+  if (!table.exists || !info.functional || !table.exists(info.functional_name))
+    RaiseMissing(info.name);
   graph::Counters::Get().traces.fetch_add(1, std::memory_order_relaxed);
   Tracer tracer;
   Stack stack = Placeholders(info, args, tracer);
@@ -72,7 +76,8 @@ std::shared_ptr<const graph::Trace> TraceDecomposition(const OpInfo& info, Argum
         Describe(t, outputs);
       }
     } else {
-      TORCH_CHECK(v.isTensor() || v.isNone(), info.name, ": its decomposition returned something that is no tensor");
+      TORCH_CHECK(v.isTensor() || v.isNone(), info.name,
+                  ": its decomposition returned something that is no tensor");
       const at::Tensor t = v.isTensor() ? v.toTensor() : at::Tensor();
       outputs->per_return.push_back(-1);
       tracer.AddOutput(t);
@@ -87,14 +92,17 @@ MetaOutputs RunShapeFunction(const OpInfo& info, const Signature& signature,
                              const std::function<const graph::ArgSpec&(int)>& arg) {
   shlo::Builder builder("shapes");
   ops::Call call(builder, info.name);
-  auto placeholder = [&](const graph::TensorSpec& t) { return builder.Argument({t.dtype, t.sizes}); };
+  auto placeholder = [&](const graph::TensorSpec& t) {
+    return builder.Argument({t.dtype, t.sizes});
+  };
   for (size_t i = 0; i < info.args.size(); ++i) {
     if (info.args[i].out) continue;
     ops::Argument a;
     const auto& spec = arg(static_cast<int>(i));
     if (const auto* t = std::get_if<graph::TensorSpec>(&spec.v)) {
       a.v = placeholder(*t);
-    } else if (const auto* list = std::get_if<std::vector<std::optional<graph::TensorSpec>>>(&spec.v)) {
+    } else if (const auto* list =
+                   std::get_if<std::vector<std::optional<graph::TensorSpec>>>(&spec.v)) {
       std::vector<shlo::Value> values;
       for (const auto& t : *list) values.push_back(t ? placeholder(*t) : shlo::Value());
       a.v = std::move(values);
@@ -108,9 +116,9 @@ MetaOutputs RunShapeFunction(const OpInfo& info, const Signature& signature,
       std::visit(
           [&](const auto& v) {
             using T = std::decay_t<decltype(v)>;
-            if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t> || std::is_same_v<T, Dims> ||
-                          std::is_same_v<T, std::vector<bool>> || std::is_same_v<T, std::string> ||
-                          std::is_same_v<T, DType>) {
+            if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t> ||
+                          std::is_same_v<T, Dims> || std::is_same_v<T, std::vector<bool>> ||
+                          std::is_same_v<T, std::string> || std::is_same_v<T, DType>) {
               a.v = v;
             }
           },
@@ -142,8 +150,10 @@ MetaOutputs RunShapeFunction(const OpInfo& info, const Signature& signature,
 
 void RaiseMissing(const std::string& name) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      false, "The operator '", name, "' is not implemented on device tpu: it has neither a lowering nor a PyTorch "
-      "decomposition. `python -m torch_tpu.operators` lists what is; `with torch.tpu.cpu_fallback():` runs missing "
+      false, "The operator '", name,
+      "' is not implemented on device tpu: it has neither a lowering nor a PyTorch "
+      "decomposition. `python -m torch_tpu.operators` lists what is; `with "
+      "torch.tpu.cpu_fallback():` runs missing "
       "operators on the CPU.");
 }
 

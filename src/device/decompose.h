@@ -1,5 +1,5 @@
-// Working out what an operator returns and, where there is no lowering, what it does: Meta kernels, shape functions
-// and PyTorch decompositions.
+// Working out what an operator returns and, where there is no lowering, what it does: Meta kernels,
+// shape functions and PyTorch decompositions.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,10 @@
 
 namespace torch_tpu::device {
 
-// Runs PyTorch's decomposition of the functional operator on placeholders and records it. `outputs` gets what it
-// returns. Raises NotImplementedError with the operator's name when there is none.
-std::shared_ptr<const graph::Trace> TraceDecomposition(const OpInfo& info, Arguments args, MetaOutputs* outputs);
+// Runs PyTorch's decomposition of the functional operator on placeholders and records it. `outputs`
+// gets what it returns. Raises NotImplementedError with the operator's name when there is none.
+std::shared_ptr<const graph::Trace> TraceDecomposition(const OpInfo& info, Arguments args,
+                                                       MetaOutputs* outputs);
 
 // Asks the lowering's own shape function.
 MetaOutputs RunShapeFunction(const OpInfo& info, const Signature& signature,

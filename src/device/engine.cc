@@ -20,10 +20,12 @@ Scratch& LocalScratch() {
   return scratch;
 }
 
-graph::OperandRef SeedOperand(graph::Runtime& runtime, const std::optional<at::Generator>& generator) {
+graph::OperandRef SeedOperand(graph::Runtime& runtime,
+                              const std::optional<at::Generator>& generator) {
   const std::array<uint64_t, 2> state = NextRandomState(generator);
   static const graph::TensorType* type = graph::InternType(DType::kU64, {2});
-  return {ValueOrThrow(runtime.FromHost(state.data(), type, "torch_tpu::seed")), DType::kInvalid, {}};
+  return {
+      ValueOrThrow(runtime.FromHost(state.data(), type, "torch_tpu::seed")), DType::kInvalid, {}};
 }
 
 [[noreturn]] void RaiseCheck(const graph::CheckFailure& failure, const std::string& name) {
@@ -33,7 +35,8 @@ graph::OperandRef SeedOperand(graph::Runtime& runtime, const std::optional<at::G
   TORCH_CHECK(false, text);
 }
 
-// Operands that a program may overwrite but that somebody besides this call and the written handle still holds.
+// Operands that a program may overwrite but that somebody besides this call and the written handle
+// still holds.
 void NonDonatable(const graph::CallSpec& spec, const std::vector<graph::OperandRef>& operands,
                   c10::SmallVector<int64_t, 8>* out) {
   constexpr int kOurs = 3;  // the handle, the signature's use, its operand
@@ -47,7 +50,8 @@ void NonDonatable(const graph::CallSpec& spec, const std::vector<graph::OperandR
 
 ScratchSignature::ScratchSignature() {
   Scratch& scratch = LocalScratch();
-  if (scratch.depth == scratch.signatures.size()) scratch.signatures.push_back(std::make_unique<Signature>());
+  if (scratch.depth == scratch.signatures.size())
+    scratch.signatures.push_back(std::make_unique<Signature>());
   signature_ = scratch.signatures[scratch.depth++].get();
 }
 
@@ -74,8 +78,9 @@ void Execute(Entry& entry, Signature& signature, const std::optional<at::Generat
   c10::SmallVector<int64_t, 8> non_donatable;
   if (!spec.aliases.empty()) NonDonatable(spec, operands, &non_donatable);
   std::vector<graph::CheckFailure> failures;
-  Status status = runtime.Launch(program, operands, {non_donatable.data(), non_donatable.size()}, spec.name.c_str(),
-                                 CurrentWork(), results, spec.debug ? &failures : nullptr);
+  Status status =
+      runtime.Launch(program, operands, {non_donatable.data(), non_donatable.size()},
+                     spec.name.c_str(), CurrentWork(), results, spec.debug ? &failures : nullptr);
   if (!status.ok()) {
     std::string context = spec.name;
     if (spec.debug || status.code() == StatusCode::kResourceExhausted) {
@@ -123,7 +128,8 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
   for (const auto& call : spec->calls) {
     if (call.trace) {
       spec->num_seeds += call.trace->num_seeds;
-      spec->captured.insert(spec->captured.end(), call.trace->captured.begin(), call.trace->captured.end());
+      spec->captured.insert(spec->captured.end(), call.trace->captured.begin(),
+                            call.trace->captured.end());
     } else if (call.random) {
       ++spec->num_seeds;
     }

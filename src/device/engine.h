@@ -13,7 +13,8 @@
 
 namespace torch_tpu::device {
 
-// Scratch signature of this thread. Nested calls (a decomposition, a Meta kernel that computes) get their own.
+// Scratch signature of this thread. Nested calls (a decomposition, a Meta kernel that computes) get
+// their own.
 class ScratchSignature {
  public:
   ScratchSignature();
@@ -30,14 +31,16 @@ class ScratchSignature {
 // Mode bits of the signature: whatever of the thread's state changes the program.
 uint64_t ModeBits();
 
-// Sends (or records) the entry's program. `results` are appended in program order. Written tensors are not touched.
+// Sends (or records) the entry's program. `results` are appended in program order. Written tensors
+// are not touched.
 void Execute(Entry& entry, Signature& signature, const std::optional<at::Generator>& generator,
              std::vector<ValueRef>* results);
 
 // Completes `spec` from its SubCalls: operand types, seeds, captured values, aliases for donation.
 void FinishSpec(graph::CallSpec* spec, const Signature& signature);
 
-// The OutputSpec of a fresh tensor of this type with these strides, and of a write into use `use` of the signature.
+// The OutputSpec of a fresh tensor of this type with these strides, and of a write into use `use`
+// of the signature.
 graph::OutputSpec FreshOutput(const graph::TensorType& type, const Dims& strides);
 graph::OutputSpec WriteOutput(const graph::TensorType& type, const Signature& signature, int use);
 

@@ -30,18 +30,20 @@ struct ResultSlot {
 struct Entry {
   std::vector<uint64_t> structure, sizes;  // the words
   std::shared_ptr<const graph::CallSpec> spec;
-  std::vector<OutputTensor> fresh;  // per fresh return, lists flattened
+  std::vector<OutputTensor> fresh;    // per fresh return, lists flattened
   std::vector<int> fresh_per_return;  // -1: a tensor; n: a list of n
   std::vector<ResultSlot> slots;
   std::vector<c10::IValue> values;  // returns that are no tensors, in order
-  // Fresh outputs that are as long as they can become along a dim; the last result says how much of it counts.
+  // Fresh outputs that are as long as they can become along a dim; the last result says how much of
+  // it counts.
   struct Padded {
     int output = 0;
     int64_t dim = 0;
   };
   std::vector<Padded> padded;
 
-  // Compiles at the first call; later calls give the same program. Raises on failure (and tries again next time).
+  // Compiles at the first call; later calls give the same program. Raises on failure (and tries
+  // again next time).
   const graph::Program& ProgramOrThrow(graph::Runtime& runtime);
 
  private:

@@ -10,8 +10,8 @@
 
 namespace torch_tpu::device {
 
-// Copies the arguments to the CPU, runs the operator there, copies written arguments and results back. Warns once an
-// operator, counts each use, refuses views.
+// Copies the arguments to the CPU, runs the operator there, copies written arguments and results
+// back. Warns once an operator, counts each use, refuses views.
 void RunOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 // Uses by operator name.

@@ -8,7 +8,8 @@
 namespace torch_tpu::device {
 namespace {
 
-// Each call owns 2^32 counter blocks of its key, more than one tensor can use, so calls never overlap.
+// Each call owns 2^32 counter blocks of its key, more than one tensor can use, so calls never
+// overlap.
 constexpr uint64_t kCallStride = uint64_t{1} << 32;
 
 uint64_t SplitMix(uint64_t x) {
@@ -37,9 +38,10 @@ uint64_t GeneratorImpl::seed() {
 }
 
 void GeneratorImpl::set_state(const c10::TensorImpl& state) {
-  TORCH_CHECK(state.device().is_cpu() && state.dtype() == caffe2::TypeMeta::Make<uint8_t>() && state.numel() == 16,
-              "the state of a tpu generator is a CPU uint8 tensor of 16 elements, got ", state.numel(),
-              " elements of ", state.dtype().name());
+  TORCH_CHECK(state.device().is_cpu() && state.dtype() == caffe2::TypeMeta::Make<uint8_t>() &&
+                  state.numel() == 16,
+              "the state of a tpu generator is a CPU uint8 tensor of 16 elements, got ",
+              state.numel(), " elements of ", state.dtype().name());
   const auto* bytes = static_cast<const uint8_t*>(state.data());
   std::memcpy(&seed_, bytes, 8);
   std::memcpy(&offset_, bytes + 8, 8);
@@ -73,7 +75,8 @@ const at::Generator& DefaultGenerator() {
 std::array<uint64_t, 2> NextRandomState(const std::optional<at::Generator>& generator) {
   auto chosen = generator && generator->defined() ? *generator : DefaultGenerator();
   TORCH_CHECK(chosen.device().type() == c10::DeviceType::PrivateUse1,
-              "Expected a 'tpu' device type for generator but found '", chosen.device().type(), "'");
+              "Expected a 'tpu' device type for generator but found '", chosen.device().type(),
+              "'");
   std::lock_guard lock(chosen.mutex());
   return static_cast<GeneratorImpl*>(chosen.unsafeGetGeneratorImpl())->Next();
 }

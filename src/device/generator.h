@@ -1,4 +1,5 @@
-// The device's random generator: host-side state (seed, offset), so reading or saving it never waits for the device.
+// The device's random generator: host-side state (seed, offset), so reading or saving it never
+// waits for the device.
 #pragma once
 
 #include <ATen/core/Generator.h>
@@ -36,7 +37,8 @@ class GeneratorImpl final : public c10::GeneratorImpl {
 
 const at::Generator& DefaultGenerator();
 
-// Draws a state for one random call from `generator`, or the default one. Raises for a generator of another device.
+// Draws a state for one random call from `generator`, or the default one. Raises for a generator of
+// another device.
 std::array<uint64_t, 2> NextRandomState(const std::optional<at::Generator>& generator);
 
 }  // namespace torch_tpu::device

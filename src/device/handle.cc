@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
-#include "device/errors.h"
 #include "device/copy.h"
+#include "device/errors.h"
 #include "views/view.h"
 
 namespace torch_tpu::device {
@@ -42,9 +42,7 @@ class Addresses {
     free_.push_back(static_cast<char*>(p));
   }
 
-  bool Contains(const void* p) const {
-    return p >= base_ && p < base_ + kBytes;
-  }
+  bool Contains(const void* p) const { return p >= base_ && p < base_ + kBytes; }
 
  private:
   static constexpr size_t kSlot = 64;
@@ -64,12 +62,15 @@ class Addresses {
 
 // The DataPtr's data is the address slot, its context the handle, which remembers the slot.
 struct AddressedHandle : Handle {
-  explicit AddressedHandle(ValueRef value) : Handle(std::move(value)), address(Addresses::Get().Take()) {}
+  explicit AddressedHandle(ValueRef value)
+      : Handle(std::move(value)), address(Addresses::Get().Take()) {}
   ~AddressedHandle() { Addresses::Get().Return(address); }
   void* address;
 };
 
-void DeleteHandle(void* context) { delete static_cast<AddressedHandle*>(static_cast<Handle*>(context)); }
+void DeleteHandle(void* context) {
+  delete static_cast<AddressedHandle*>(static_cast<Handle*>(context));
+}
 
 constexpr c10::DispatchKeySet kKeys{c10::DispatchKey::PrivateUse1};
 
@@ -85,26 +86,46 @@ bool IsDevicePointer(const void* p) { return Addresses::Get().Contains(p); }
 
 DType ToDType(c10::ScalarType type) {
   switch (type) {
-    case c10::ScalarType::Bool: return DType::kPred;
-    case c10::ScalarType::Char: return DType::kS8;
-    case c10::ScalarType::Short: return DType::kS16;
-    case c10::ScalarType::Int: return DType::kS32;
-    case c10::ScalarType::Long: return DType::kS64;
-    case c10::ScalarType::Byte: return DType::kU8;
-    case c10::ScalarType::UInt16: return DType::kU16;
-    case c10::ScalarType::UInt32: return DType::kU32;
-    case c10::ScalarType::UInt64: return DType::kU64;
-    case c10::ScalarType::Half: return DType::kF16;
-    case c10::ScalarType::BFloat16: return DType::kBF16;
-    case c10::ScalarType::Float: return DType::kF32;
-    case c10::ScalarType::Double: return DType::kF64;
-    case c10::ScalarType::ComplexFloat: return DType::kC64;
-    case c10::ScalarType::ComplexDouble: return DType::kC128;
-    case c10::ScalarType::Float8_e4m3fn: return DType::kF8E4M3FN;
-    case c10::ScalarType::Float8_e5m2: return DType::kF8E5M2;
-    case c10::ScalarType::Float8_e4m3fnuz: return DType::kF8E4M3FNUZ;
-    case c10::ScalarType::Float8_e5m2fnuz: return DType::kF8E5M2FNUZ;
-    default: return DType::kInvalid;
+    case c10::ScalarType::Bool:
+      return DType::kPred;
+    case c10::ScalarType::Char:
+      return DType::kS8;
+    case c10::ScalarType::Short:
+      return DType::kS16;
+    case c10::ScalarType::Int:
+      return DType::kS32;
+    case c10::ScalarType::Long:
+      return DType::kS64;
+    case c10::ScalarType::Byte:
+      return DType::kU8;
+    case c10::ScalarType::UInt16:
+      return DType::kU16;
+    case c10::ScalarType::UInt32:
+      return DType::kU32;
+    case c10::ScalarType::UInt64:
+      return DType::kU64;
+    case c10::ScalarType::Half:
+      return DType::kF16;
+    case c10::ScalarType::BFloat16:
+      return DType::kBF16;
+    case c10::ScalarType::Float:
+      return DType::kF32;
+    case c10::ScalarType::Double:
+      return DType::kF64;
+    case c10::ScalarType::ComplexFloat:
+      return DType::kC64;
+    case c10::ScalarType::ComplexDouble:
+      return DType::kC128;
+    case c10::ScalarType::Float8_e4m3fn:
+      return DType::kF8E4M3FN;
+    case c10::ScalarType::Float8_e5m2:
+      return DType::kF8E5M2;
+    case c10::ScalarType::Float8_e4m3fnuz:
+      return DType::kF8E4M3FNUZ;
+    case c10::ScalarType::Float8_e5m2fnuz:
+      return DType::kF8E5M2FNUZ;
+    default:
+      return DType::kInvalid;
   }
 }
 
@@ -117,26 +138,46 @@ DType CheckedDType(c10::ScalarType type) {
 
 c10::ScalarType ToScalarType(DType dtype) {
   switch (dtype) {
-    case DType::kPred: return c10::ScalarType::Bool;
-    case DType::kS8: return c10::ScalarType::Char;
-    case DType::kS16: return c10::ScalarType::Short;
-    case DType::kS32: return c10::ScalarType::Int;
-    case DType::kS64: return c10::ScalarType::Long;
-    case DType::kU8: return c10::ScalarType::Byte;
-    case DType::kU16: return c10::ScalarType::UInt16;
-    case DType::kU32: return c10::ScalarType::UInt32;
-    case DType::kU64: return c10::ScalarType::UInt64;
-    case DType::kF16: return c10::ScalarType::Half;
-    case DType::kBF16: return c10::ScalarType::BFloat16;
-    case DType::kF32: return c10::ScalarType::Float;
-    case DType::kF64: return c10::ScalarType::Double;
-    case DType::kC64: return c10::ScalarType::ComplexFloat;
-    case DType::kC128: return c10::ScalarType::ComplexDouble;
-    case DType::kF8E4M3FN: return c10::ScalarType::Float8_e4m3fn;
-    case DType::kF8E5M2: return c10::ScalarType::Float8_e5m2;
-    case DType::kF8E4M3FNUZ: return c10::ScalarType::Float8_e4m3fnuz;
-    case DType::kF8E5M2FNUZ: return c10::ScalarType::Float8_e5m2fnuz;
-    default: return c10::ScalarType::Undefined;
+    case DType::kPred:
+      return c10::ScalarType::Bool;
+    case DType::kS8:
+      return c10::ScalarType::Char;
+    case DType::kS16:
+      return c10::ScalarType::Short;
+    case DType::kS32:
+      return c10::ScalarType::Int;
+    case DType::kS64:
+      return c10::ScalarType::Long;
+    case DType::kU8:
+      return c10::ScalarType::Byte;
+    case DType::kU16:
+      return c10::ScalarType::UInt16;
+    case DType::kU32:
+      return c10::ScalarType::UInt32;
+    case DType::kU64:
+      return c10::ScalarType::UInt64;
+    case DType::kF16:
+      return c10::ScalarType::Half;
+    case DType::kBF16:
+      return c10::ScalarType::BFloat16;
+    case DType::kF32:
+      return c10::ScalarType::Float;
+    case DType::kF64:
+      return c10::ScalarType::Double;
+    case DType::kC64:
+      return c10::ScalarType::ComplexFloat;
+    case DType::kC128:
+      return c10::ScalarType::ComplexDouble;
+    case DType::kF8E4M3FN:
+      return c10::ScalarType::Float8_e4m3fn;
+    case DType::kF8E5M2:
+      return c10::ScalarType::Float8_e5m2;
+    case DType::kF8E4M3FNUZ:
+      return c10::ScalarType::Float8_e4m3fnuz;
+    case DType::kF8E5M2FNUZ:
+      return c10::ScalarType::Float8_e5m2fnuz;
+    default:
+      return c10::ScalarType::Undefined;
   }
 }
 
@@ -144,11 +185,12 @@ ValueRef UndefinedValue(DType dtype, const Dims& dims) {
   return graph::Value::Splat(graph::InternType(dtype, dims), graph::ScalarBits{});
 }
 
-at::Tensor MakeTensor(ValueRef value, c10::ScalarType dtype, c10::IntArrayRef sizes, c10::IntArrayRef strides) {
+at::Tensor MakeTensor(ValueRef value, c10::ScalarType dtype, c10::IntArrayRef sizes,
+                      c10::IntArrayRef strides) {
   const size_t nbytes = NumElements(value->type().dims) * DTypeSize(value->type().dtype);
-  auto storage = c10::make_intrusive<c10::StorageImpl>(c10::StorageImpl::use_byte_size_t(), nbytes,
-                                                       MakeDataPtr(std::move(value)), GetAllocator(),
-                                                       /*resizable=*/true);
+  auto storage = c10::make_intrusive<c10::StorageImpl>(
+      c10::StorageImpl::use_byte_size_t(), nbytes, MakeDataPtr(std::move(value)), GetAllocator(),
+      /*resizable=*/true);
   auto tensor = at::detail::make_tensor<c10::TensorImpl>(std::move(storage), kKeys,
                                                          c10::scalarTypeToTypeMeta(dtype));
   tensor.unsafeGetTensorImpl()->set_sizes_and_strides(sizes, strides);

@@ -1,5 +1,5 @@
-// Handle: what a storage's DataPtr points at. Mutable, holds one immutable value; in-place writes replace the value, so
-// every view and every borrowed pointer sees them.
+// Handle: what a storage's DataPtr points at. Mutable, holds one immutable value; in-place writes
+// replace the value, so every view and every borrowed pointer sees them.
 #pragma once
 
 #include <ATen/core/TensorBase.h>
@@ -42,8 +42,9 @@ class Handle {
   ValueRef value_;
 };
 
-// A DataPtr for a new handle. Its address is unique among live handles, lies in a range that faults on any access (a
-// host access to device data is a bug that must not go unnoticed), and is what tells a device pointer from a host one.
+// A DataPtr for a new handle. Its address is unique among live handles, lies in a range that faults
+// on any access (a host access to device data is a bug that must not go unnoticed), and is what
+// tells a device pointer from a host one.
 c10::DataPtr MakeDataPtr(ValueRef value);
 bool IsDevicePointer(const void* p);
 // The allocator registered for the device; storages made by anybody name it.
@@ -56,7 +57,9 @@ inline Handle& HandleOf(const c10::StorageImpl& storage) {
 inline Handle& HandleOf(const c10::TensorImpl& tensor) {
   return HandleOf(*tensor.unsafe_storage().unsafeGetStorageImpl());
 }
-inline Handle& HandleOf(const at::TensorBase& tensor) { return HandleOf(*tensor.unsafeGetTensorImpl()); }
+inline Handle& HandleOf(const at::TensorBase& tensor) {
+  return HandleOf(*tensor.unsafeGetTensorImpl());
+}
 
 // kInvalid for types that this device does not have (quantised, complex32, bits).
 DType ToDType(c10::ScalarType type);
@@ -65,7 +68,8 @@ DType CheckedDType(c10::ScalarType type);
 c10::ScalarType ToScalarType(DType dtype);
 
 // A tensor over `value`, whose type holds the elements in memory order; sizes and strides as given.
-at::Tensor MakeTensor(ValueRef value, c10::ScalarType dtype, c10::IntArrayRef sizes, c10::IntArrayRef strides);
+at::Tensor MakeTensor(ValueRef value, c10::ScalarType dtype, c10::IntArrayRef sizes,
+                      c10::IntArrayRef strides);
 // A tensor with undefined contents (zeros) and any strides.
 at::Tensor MakeEmpty(c10::ScalarType dtype, c10::IntArrayRef sizes, c10::IntArrayRef strides);
 // A splat of `count` elements of `dtype`, as the base of a storage.

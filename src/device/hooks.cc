@@ -24,8 +24,12 @@ class Hooks final : public at::PrivateUse1HooksInterface {
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
 
-  const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override { return DefaultGenerator(); }
-  at::Generator getNewGenerator(c10::DeviceIndex) const override { return at::make_generator<GeneratorImpl>(); }
+  const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
+    return DefaultGenerator();
+  }
+  at::Generator getNewGenerator(c10::DeviceIndex) const override {
+    return at::make_generator<GeneratorImpl>();
+  }
 
   at::Device getDeviceFromPtr(void* data) const override {
     TORCH_CHECK(IsDevicePointer(data), "this pointer does not belong to device tpu");

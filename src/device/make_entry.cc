@@ -12,8 +12,10 @@ namespace torch_tpu::device {
 namespace {
 
 void CheckDevice(const OpInfo& info, const at::Tensor& t) {
-  TORCH_CHECK(t.device().is_privateuseone(), "Expected all tensors to be on the same device, but found at least two "
-              "devices, tpu:0 and ", t.device(), "! (when checking the arguments of ", info.name, ")");
+  TORCH_CHECK(t.device().is_privateuseone(),
+              "Expected all tensors to be on the same device, but found at least two "
+              "devices, tpu:0 and ",
+              t.device(), "! (when checking the arguments of ", info.name, ")");
 }
 
 void WriteTensor(const OpInfo& info, const ArgInfo& arg, const at::Tensor& t, Signature* s) {
@@ -56,18 +58,22 @@ void WriteList(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Sig
 void WriteArgument(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Signature* s) {
   if (v.isNone()) return s->AddNone();
   switch (arg.kind) {
-    case ArgKind::kTensor: return WriteTensor(info, arg, v.toTensor(), s);
+    case ArgKind::kTensor:
+      return WriteTensor(info, arg, v.toTensor(), s);
     case ArgKind::kTensorList:
-    case ArgKind::kOptTensorList: return WriteList(info, arg, v, s);
+    case ArgKind::kOptTensorList:
+      return WriteList(info, arg, v, s);
     case ArgKind::kNumberList:
       if (v.isDoubleList()) {
         const auto list = v.toDoubleVector();
         s->AddListBegin(list.size());
-        for (double d : list) s->AddNumber(d, arg.static_number || (info.lowering == nullptr && !info.foreach));
+        for (double d : list)
+          s->AddNumber(d, arg.static_number || (info.lowering == nullptr && !info.foreach));
         return;
       }
       return WriteList(info, arg, v, s);
-    case ArgKind::kNumber: return WriteNumber(info, arg, v, s);
+    case ArgKind::kNumber:
+      return WriteNumber(info, arg, v, s);
     case ArgKind::kInts: {
       if (v.isInt()) return s->AddInt(v.toInt());
       const auto list = v.toIntVector();
@@ -79,11 +85,16 @@ void WriteArgument(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v,
       for (size_t i = 0; i < list.size(); ++i) s->AddInt(list.get(i));
       return;
     }
-    case ArgKind::kInt: return s->AddInt(v.toInt());
-    case ArgKind::kBool: return s->AddInt(v.toBool());
-    case ArgKind::kDType: return s->AddInt(v.toInt());
-    case ArgKind::kString: return s->AddString(v.toStringView());
-    case ArgKind::kGenerator: return s->AddNone();
+    case ArgKind::kInt:
+      return s->AddInt(v.toInt());
+    case ArgKind::kBool:
+      return s->AddInt(v.toBool());
+    case ArgKind::kDType:
+      return s->AddInt(v.toInt());
+    case ArgKind::kString:
+      return s->AddString(v.toStringView());
+    case ArgKind::kGenerator:
+      return s->AddNone();
     case ArgKind::kIgnored:
       // Layout and memory format change the result's strides; devices and pinning nothing.
       return v.isInt() ? s->AddInt(v.toInt()) : s->AddNone();
@@ -136,13 +147,16 @@ class SpecBuilder {
           for (size_t i = 0; i < tensors.size(); ++i) list.push_back(Tensor(tensors.get(i)));
         } else {
           const auto tensors = v.toOptionalTensorList();
-          for (size_t i = 0; i < tensors.size(); ++i) list.push_back(Tensor(tensors.get(i).value_or(at::Tensor())));
+          for (size_t i = 0; i < tensors.size(); ++i)
+            list.push_back(Tensor(tensors.get(i).value_or(at::Tensor())));
         }
         spec->optional_list = arg.kind == ArgKind::kOptTensorList;
         spec->v = std::move(list);
         return;
       }
-      case ArgKind::kNumber: spec->v = Number(); return;
+      case ArgKind::kNumber:
+        spec->v = Number();
+        return;
       case ArgKind::kNumberList: {
         std::vector<graph::NumberSpec> list;
         const size_t n = v.isDoubleList() ? v.toDoubleList().size() : v.toListRef().size();
@@ -150,19 +164,30 @@ class SpecBuilder {
         spec->v = std::move(list);
         return;
       }
-      case ArgKind::kInts: spec->v = v.isInt() ? Dims{v.toInt()} : Dims(v.toIntVector()); return;
+      case ArgKind::kInts:
+        spec->v = v.isInt() ? Dims{v.toInt()} : Dims(v.toIntVector());
+        return;
       case ArgKind::kBools: {
         std::vector<bool> list;
         for (bool b : v.toBoolList()) list.push_back(b);
         spec->v = std::move(list);
         return;
       }
-      case ArgKind::kInt: spec->v = v.toInt(); return;
-      case ArgKind::kBool: spec->v = v.toBool(); return;
-      case ArgKind::kDType: spec->v = CheckedDType(static_cast<c10::ScalarType>(v.toInt())); return;
-      case ArgKind::kString: spec->v = std::string(v.toStringView()); return;
+      case ArgKind::kInt:
+        spec->v = v.toInt();
+        return;
+      case ArgKind::kBool:
+        spec->v = v.toBool();
+        return;
+      case ArgKind::kDType:
+        spec->v = CheckedDType(static_cast<c10::ScalarType>(v.toInt()));
+        return;
+      case ArgKind::kString:
+        spec->v = std::string(v.toStringView());
+        return;
       case ArgKind::kGenerator:
-      case ArgKind::kIgnored: return;
+      case ArgKind::kIgnored:
+        return;
     }
   }
 
@@ -218,12 +243,18 @@ graph::ArgSpec DefaultSpec(const c10::IValue& v, ArgKind kind) {
   return spec;
 }
 
-// Assigns results to fresh outputs and written arguments, in the functional operator's order of returns.
+// Assigns results to fresh outputs and written arguments, in the functional operator's order of
+// returns.
 class OutputPlanner {
  public:
-  OutputPlanner(const OpInfo& info, const Signature& signature, const SpecBuilder& specs, const MetaOutputs& meta,
-                Entry* entry, bool writes)
-      : info_(info), signature_(signature), specs_(specs), meta_(meta), entry_(entry), writes_(writes) {}
+  OutputPlanner(const OpInfo& info, const Signature& signature, const SpecBuilder& specs,
+                const MetaOutputs& meta, Entry* entry, bool writes)
+      : info_(info),
+        signature_(signature),
+        specs_(specs),
+        meta_(meta),
+        entry_(entry),
+        writes_(writes) {}
 
   // The outputs of the whole call (element `i` of every list only, when i >= 0).
   std::vector<graph::OutputSpec> Plan(int element) {
@@ -264,7 +295,8 @@ class OutputPlanner {
     if (use < 0 || !writes_) return none;
     const OutputTensor target = LikeUse(signature_, use);
     // Statistics that the schema does not return keep their own type.
-    const bool described = k < meta_.tensors.size() && meta_.tensors[k].dtype != c10::ScalarType::Undefined;
+    const bool described =
+        k < meta_.tensors.size() && meta_.tensors[k].dtype != c10::ScalarType::Undefined;
     graph::TensorType type = TypeOf(described ? meta_.tensors[k] : target);
     if (described && type.dims != target.sizes) type.dims = target.sizes;
     entry_->slots.push_back({true, use});
@@ -281,12 +313,14 @@ class OutputPlanner {
 
 size_t ForeachSize(const OpInfo& info, const SpecBuilder& specs) {
   for (size_t i = 0; i < info.args.size(); ++i) {
-    if (info.args[i].kind == ArgKind::kTensorList && !info.args[i].out) return specs.uses(static_cast<int>(i)).size();
+    if (info.args[i].kind == ArgKind::kTensorList && !info.args[i].out)
+      return specs.uses(static_cast<int>(i)).size();
   }
   return 0;
 }
 
-// A random lowering draws nothing when the number that it scales with (a dropout probability) is zero.
+// A random lowering draws nothing when the number that it scales with (a dropout probability) is
+// zero.
 bool IsRandom(const OpInfo& info, const SpecBuilder& specs) {
   const auto& options = info.lowering->options;
   if (!options.random || options.zero_draws_nothing < 0) return options.random;
@@ -294,8 +328,8 @@ bool IsRandom(const OpInfo& info, const SpecBuilder& specs) {
   return number == nullptr || !number->constant || *number->constant != 0.0;
 }
 
-void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& planner, DType common,
-                  graph::CallSpec* spec) {
+void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& planner,
+                  DType common, graph::CallSpec* spec) {
   const auto& form = *info.foreach;
   const size_t n = ForeachSize(info, specs);
   for (size_t i = 0; i < n; ++i) {
@@ -316,11 +350,13 @@ void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& p
 
 void WriteSignature(const OpInfo& info, Arguments args, Signature* signature) {
   signature->AddMode(ModeBits());
-  for (size_t i = 0; i < info.args.size(); ++i) WriteArgument(info, info.args[i], args[i], signature);
+  for (size_t i = 0; i < info.args.size(); ++i)
+    WriteArgument(info, info.args[i], args[i], signature);
   signature->Finish();
 }
 
-std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& signature, MetaOutputs meta) {
+std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& signature,
+                                 MetaOutputs meta) {
   auto entry = std::make_unique<Entry>();
   auto spec = std::make_shared<graph::CallSpec>();
   spec->name = info.name;
@@ -332,10 +368,12 @@ std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& 
     if (!meta.known) meta = std::move(traced);
   }
   if (!meta.known && info.lowering != nullptr && info.lowering->options.shape != nullptr) {
-    meta = RunShapeFunction(info, signature, [&](int i) -> const graph::ArgSpec& { return specs.arg(i); });
+    meta = RunShapeFunction(info, signature,
+                            [&](int i) -> const graph::ArgSpec& { return specs.arg(i); });
   }
-  TORCH_CHECK_NOT_IMPLEMENTED(meta.known || info.num_fresh_returns == 0, info.name,
-                              ": PyTorch has no Meta kernel for it and the lowering declares no shapes");
+  TORCH_CHECK_NOT_IMPLEMENTED(
+      meta.known || info.num_fresh_returns == 0, info.name,
+      ": PyTorch has no Meta kernel for it and the lowering declares no shapes");
   entry->fresh.assign(meta.tensors.begin(), meta.tensors.end());
   entry->fresh_per_return = meta.per_return;
   entry->values = meta.values;

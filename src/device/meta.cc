@@ -18,7 +18,8 @@ namespace {
 using torch::jit::Stack;
 
 at::Tensor MetaLike(const at::Tensor& t) {
-  // Host numbers stay: Meta kernels take them beside Meta tensors, and Python ones read a wrapped number's value.
+  // Host numbers stay: Meta kernels take them beside Meta tensors, and Python ones read a wrapped
+  // number's value.
   if (!t.defined() || (t.device().is_cpu() && t.dim() == 0)) return t;
   return at::detail::empty_strided_meta(t.sizes(), t.strides(), t.scalar_type());
 }
@@ -104,8 +105,10 @@ DType CommonDType(const OpInfo& info, const Stack& meta_args) {
       add(v.toTensor());
     } else if (v.isTensorList()) {
       for (const auto& t : v.toTensorVector()) add(t);
-    } else if (info.args[i].kind == ArgKind::kNumber && v.isScalar() && !schema_args[i].kwarg_only()) {
-      auto number = at::scalar_tensor(v.toScalar(), at::device(at::kMeta).dtype(v.toScalar().type()));
+    } else if (info.args[i].kind == ArgKind::kNumber && v.isScalar() &&
+               !schema_args[i].kwarg_only()) {
+      auto number =
+          at::scalar_tensor(v.toScalar(), at::device(at::kMeta).dtype(v.toScalar().type()));
       number.unsafeGetTensorImpl()->set_wrapped_number(true);
       add(number);
     }
@@ -113,7 +116,8 @@ DType CommonDType(const OpInfo& info, const Stack& meta_args) {
   return any ? ToDType(at::native::result_type(state)) : DType::kInvalid;
 }
 
-// A functional schema may have factory options that out= lacks (dtype, layout, device, pin_memory): None for each.
+// A functional schema may have factory options that out= lacks (dtype, layout, device, pin_memory):
+// None for each.
 Stack FunctionalStack(const OpInfo& info, const Stack& meta_args) {
   c10::IValue out_dtype;  // the result takes the dtype of out=
   for (size_t i = 0; i < info.args.size(); ++i) {
@@ -147,10 +151,13 @@ MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
   }
   MetaOutputs out;
   out.common = CommonDType(info, meta_args);
-  // A lowering that brings its own shape function knows better than a Meta kernel that refuses or guesses.
+  // A lowering that brings its own shape function knows better than a Meta kernel that refuses or
+  // guesses.
   if (info.lowering != nullptr && info.lowering->options.shape != nullptr) return out;
-  if (info.form == Form::kMutating && info.functional && info.functional->operator_name() != info.op.operator_name()) {
-    // The mutating overload's own Meta kernel says in PyTorch's words what is wrong with its arguments.
+  if (info.form == Form::kMutating && info.functional &&
+      info.functional->operator_name() != info.op.operator_name()) {
+    // The mutating overload's own Meta kernel says in PyTorch's words what is wrong with its
+    // arguments.
     Stack stack = meta_args;
     (void)CallMeta(info.op, &stack);
   }
@@ -176,7 +183,8 @@ void RaiseAsCpuWould(const OpInfo& info, Arguments args) {
       return elements > kMaximum ? t : CpuLike(t, info.args[i].written);
     }));
   }
-  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU)) return;
+  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
+    return;
   at::AutoDispatchBelowADInplaceOrView guard;
   info.op.callBoxed(&stack);
 }
@@ -190,8 +198,10 @@ bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
       if (k >= meta.tensors.size()) return;
       const OutputTensor& result = meta.tensors[k++];
       if (result.dtype == c10::ScalarType::Undefined || !out.defined()) return;
-      TORCH_CHECK(out.device().is_privateuseone(), "Expected all tensors to be on the same device, but found at least "
-                  "two devices, tpu:0 and ", out.device(), "! (when checking argument out of ", info.name, ")");
+      TORCH_CHECK(out.device().is_privateuseone(),
+                  "Expected all tensors to be on the same device, but found at least "
+                  "two devices, tpu:0 and ",
+                  out.device(), "! (when checking argument out of ", info.name, ")");
       TORCH_CHECK(c10::canCast(result.dtype, out.scalar_type()), "result type ", result.dtype,
                   " can't be cast to the desired output type ", out.scalar_type());
       if (out.sizes() == c10::IntArrayRef(result.sizes)) return;

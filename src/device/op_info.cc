@@ -13,7 +13,9 @@ using c10::TypeKind;
 
 bool IsOutArg(const c10::Argument& a) { return a.is_out(); }
 
-bool IsWritten(const c10::Argument& a) { return a.alias_info() != nullptr && a.alias_info()->isWrite(); }
+bool IsWritten(const c10::Argument& a) {
+  return a.alias_info() != nullptr && a.alias_info()->isWrite();
+}
 
 // Element kind of a list type, looking through Optional.
 c10::TypePtr Unwrap(const c10::TypePtr& type, bool* optional) {
@@ -24,16 +26,18 @@ c10::TypePtr Unwrap(const c10::TypePtr& type, bool* optional) {
   return type;
 }
 
-// Operators whose schema does not mark what they write: argument -> functional result that goes there.
+// Operators whose schema does not mark what they write: argument -> functional result that goes
+// there.
 const std::set<std::string>& StatisticsWriters() {
   static const auto* names = new std::set<std::string>{"aten::native_batch_norm"};
   return *names;
 }
 
 const std::set<std::string>& IndexOperators() {
-  static const auto* names = new std::set<std::string>{"aten::index",     "aten::index_put",        "aten::index_put_",
-                                                       "aten::_unsafe_index", "aten::_unsafe_index_put",
-                                                       "aten::_index_put_impl_", "aten::_index_put_impl"};
+  static const auto* names = new std::set<std::string>{
+      "aten::index",          "aten::index_put",         "aten::index_put_",
+      "aten::_unsafe_index",  "aten::_unsafe_index_put", "aten::_index_put_impl_",
+      "aten::_index_put_impl"};
   return *names;
 }
 
@@ -65,16 +69,19 @@ bool IsFunctional(const c10::FunctionSchema& schema) {
   return std::none_of(schema.arguments().begin(), schema.arguments().end(), IsWritten);
 }
 
-bool ArgsMatch(const c10::FunctionSchema& candidate, const std::vector<const c10::Argument*>& args) {
+bool ArgsMatch(const c10::FunctionSchema& candidate,
+               const std::vector<const c10::Argument*>& args) {
   const auto& other = candidate.arguments();
   size_t j = 0;
   for (const auto& a : other) {
-    // A functional sibling may take factory options (dtype, layout, device, pin_memory) that out= does not.
+    // A functional sibling may take factory options (dtype, layout, device, pin_memory) that out=
+    // does not.
     if (j < args.size() && a.name() == args[j]->name() && SameType(a, *args[j])) {
       ++j;
       continue;
     }
-    const bool option = a.name() == "dtype" || a.name() == "layout" || a.name() == "device" || a.name() == "pin_memory";
+    const bool option = a.name() == "dtype" || a.name() == "layout" || a.name() == "device" ||
+                        a.name() == "pin_memory";
     if (!option) return false;
   }
   return j == args.size();
@@ -87,13 +94,15 @@ bool ForeachMatches(const c10::Argument& foreach, const c10::Argument& base) {
   const ArgKind b = KindOf(base);
   (void)Unwrap(base.type(), &optional);
   if (b == ArgKind::kTensor) {
-    return f == ArgKind::kTensorList || f == ArgKind::kTensor || f == ArgKind::kNumber || f == ArgKind::kNumberList;
+    return f == ArgKind::kTensorList || f == ArgKind::kTensor || f == ArgKind::kNumber ||
+           f == ArgKind::kNumberList;
   }
   if (b == ArgKind::kNumber) return f == ArgKind::kNumber || f == ArgKind::kNumberList;
   return f == b;
 }
 
-std::optional<ForeachForm> MatchForeach(const c10::FunctionSchema& foreach, const c10::FunctionSchema& base) {
+std::optional<ForeachForm> MatchForeach(const c10::FunctionSchema& foreach,
+                                        const c10::FunctionSchema& base) {
   if (!IsFunctional(base)) return std::nullopt;
   ForeachForm form;
   const auto inputs = InputArgs(foreach);
@@ -102,7 +111,8 @@ std::optional<ForeachForm> MatchForeach(const c10::FunctionSchema& foreach, cons
     int from = -1;
     // By name first (alpha, value, ...), otherwise the next argument in order.
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i]->name() == b.name() && ForeachMatches(*inputs[i], b)) from = static_cast<int>(i);
+      if (inputs[i]->name() == b.name() && ForeachMatches(*inputs[i], b))
+        from = static_cast<int>(i);
     }
     if (from < 0 && used < inputs.size() && !b.kwarg_only() && ForeachMatches(*inputs[used], b)) {
       from = static_cast<int>(used);
@@ -122,7 +132,8 @@ std::optional<ForeachForm> MatchForeach(const c10::FunctionSchema& foreach, cons
 }
 
 std::optional<ForeachForm> FindForeach(const c10::FunctionSchema& schema) {
-  static const auto* renamed = new std::unordered_map<std::string, std::string>{{"norm", "linalg_vector_norm"}};
+  static const auto* renamed =
+      new std::unordered_map<std::string, std::string>{{"norm", "linalg_vector_norm"}};
   constexpr std::string_view kPrefix = "aten::_foreach_";
   std::string base = schema.name().substr(kPrefix.size());
   if (!base.empty() && base.back() == '_') base.pop_back();
@@ -154,29 +165,44 @@ ArgKind KindOf(const c10::Argument& argument) {
   bool optional = false;
   c10::TypePtr type = Unwrap(argument.real_type(), &optional);
   switch (type->kind()) {
-    case TypeKind::TensorType: return ArgKind::kTensor;
+    case TypeKind::TensorType:
+      return ArgKind::kTensor;
     case TypeKind::NumberType:
     case TypeKind::FloatType:
-    case TypeKind::ComplexType: return ArgKind::kNumber;
+    case TypeKind::ComplexType:
+      return ArgKind::kNumber;
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return ArgKind::kInt;
-    case TypeKind::BoolType: return argument.name() == "pin_memory" ? ArgKind::kIgnored : ArgKind::kBool;
-    case TypeKind::StringType: return ArgKind::kString;
-    case TypeKind::ScalarTypeType: return ArgKind::kDType;
-    case TypeKind::GeneratorType: return ArgKind::kGenerator;
-    case TypeKind::ListType: break;
-    default: return ArgKind::kIgnored;
+    case TypeKind::SymIntType:
+      return ArgKind::kInt;
+    case TypeKind::BoolType:
+      return argument.name() == "pin_memory" ? ArgKind::kIgnored : ArgKind::kBool;
+    case TypeKind::StringType:
+      return ArgKind::kString;
+    case TypeKind::ScalarTypeType:
+      return ArgKind::kDType;
+    case TypeKind::GeneratorType:
+      return ArgKind::kGenerator;
+    case TypeKind::ListType:
+      break;
+    default:
+      return ArgKind::kIgnored;
   }
   bool optional_element = false;
-  c10::TypePtr element = Unwrap(type->castRaw<c10::ListType>()->getElementType(), &optional_element);
+  c10::TypePtr element =
+      Unwrap(type->castRaw<c10::ListType>()->getElementType(), &optional_element);
   switch (element->kind()) {
-    case TypeKind::TensorType: return optional_element ? ArgKind::kOptTensorList : ArgKind::kTensorList;
+    case TypeKind::TensorType:
+      return optional_element ? ArgKind::kOptTensorList : ArgKind::kTensorList;
     case TypeKind::NumberType:
-    case TypeKind::FloatType: return ArgKind::kNumberList;
+    case TypeKind::FloatType:
+      return ArgKind::kNumberList;
     case TypeKind::IntType:
-    case TypeKind::SymIntType: return ArgKind::kInts;
-    case TypeKind::BoolType: return ArgKind::kBools;
-    default: return ArgKind::kIgnored;
+    case TypeKind::SymIntType:
+      return ArgKind::kInts;
+    case TypeKind::BoolType:
+      return ArgKind::kBools;
+    default:
+      return ArgKind::kIgnored;
   }
 }
 
@@ -196,13 +222,16 @@ std::optional<c10::OperatorHandle> FindFunctional(const c10::OperatorHandle& op)
   return std::nullopt;
 }
 
-OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(handle.operator_name())) {
+OpInfo::OpInfo(const c10::OperatorHandle& handle)
+    : op(handle), name(FullName(handle.operator_name())) {
   const auto& schema = op.schema();
   functional = FindFunctional(op);
   functional_name = functional ? FullName(functional->operator_name()) : name;
   lowering = ops::FindLowering(functional_name);
   if (lowering == nullptr) lowering = ops::FindLowering(name);
-  if (schema.name().rfind("aten::_foreach_", 0) == 0) foreach = FindForeach(schema);
+  if (schema.name().rfind("aten::_foreach_", 0) == 0)
+    foreach
+      = FindForeach(schema);
   expands_masks = moves_indices = IndexOperators().count(schema.name()) > 0;
 
   for (size_t i = 0; i < schema.arguments().size(); ++i) {
@@ -214,13 +243,15 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
     info.written = IsWritten(a);
     if (lowering != nullptr) {
       const auto& fixed = lowering->options.static_numbers;
-      info.static_number = std::find(fixed.begin(), fixed.end(), static_cast<int>(i)) != fixed.end();
+      info.static_number =
+          std::find(fixed.begin(), fixed.end(), static_cast<int>(i)) != fixed.end();
     }
     if (info.out) form = Form::kOut;
     if (info.written && !info.out && form == Form::kFunctional) form = Form::kMutating;
     if (info.written) written.push_back(static_cast<int>(i));
     if (info.kind == ArgKind::kGenerator) generator = static_cast<int>(i);
-    if (info.kind == ArgKind::kDType && name.find("linalg") == std::string::npos) out_dtype = static_cast<int>(i);
+    if (info.kind == ArgKind::kDType && name.find("linalg") == std::string::npos)
+      out_dtype = static_cast<int>(i);
     args.push_back(std::move(info));
   }
   if (StatisticsWriters().count(schema.name()) > 0 && form == Form::kFunctional) {
@@ -230,8 +261,9 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
       written.push_back(i);
     }
   }
-  const bool statistics =
-      std::any_of(args.begin(), args.end(), [](const ArgInfo& a) { return a.written && a.name == "running_mean"; });
+  const bool statistics = std::any_of(args.begin(), args.end(), [](const ArgInfo& a) {
+    return a.written && a.name == "running_mean";
+  });
   for (size_t i = 0; statistics && i < args.size(); ++i) {
     if (args[i].name == "training") training = static_cast<int>(i);
   }
@@ -240,11 +272,13 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle) : op(handle), name(FullName(ha
     if (r.alias_info() != nullptr) {
       for (size_t i = 0; i < schema.arguments().size(); ++i) {
         const auto* info = schema.arguments()[i].alias_info();
-        if (info != nullptr && info->beforeSets() == r.alias_info()->beforeSets()) target = static_cast<int>(i);
+        if (info != nullptr && info->beforeSets() == r.alias_info()->beforeSets())
+          target = static_cast<int>(i);
       }
     }
     const auto kind = r.type()->kind();
-    if (target < 0 && kind != TypeKind::TensorType && kind != TypeKind::ListType) target = kNoTensor;
+    if (target < 0 && kind != TypeKind::TensorType && kind != TypeKind::ListType)
+      target = kNoTensor;
     returns.push_back(target);
     num_fresh_returns += target == -1;
   }

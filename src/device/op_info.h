@@ -1,4 +1,5 @@
-// What one ATen overload is to this device: its form, the lowering behind it, and how its arguments are walked.
+// What one ATen overload is to this device: its form, the lowering behind it, and how its arguments
+// are walked.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -17,31 +18,32 @@
 namespace torch_tpu::device {
 
 enum class ArgKind : uint8_t {
-  kTensor,        // Tensor, Tensor?
-  kTensorList,    // Tensor[]
+  kTensor,         // Tensor, Tensor?
+  kTensorList,     // Tensor[]
   kOptTensorList,  // Tensor?[]
-  kNumber,        // Scalar, float, and their optional forms
-  kNumberList,    // Scalar[], float[]
-  kInt,           // int, int?
-  kInts,          // int[], int[]?
+  kNumber,         // Scalar, float, and their optional forms
+  kNumberList,     // Scalar[], float[]
+  kInt,            // int, int?
+  kInts,           // int[], int[]?
   kBool,
   kBools,
   kString,
   kDType,
   kGenerator,
-  kIgnored,  // Device, Layout, pin_memory, MemoryFormat: they shape the result, which Meta knows, not the lowering
+  kIgnored,  // Device, Layout, pin_memory, MemoryFormat: they shape the result, which Meta knows,
+             // not the lowering
 };
 
 struct ArgInfo {
   std::string name;
   ArgKind kind = ArgKind::kIgnored;
-  bool written = false;        // Tensor(a!)
-  bool out = false;            // an out= argument: written, not read, resized
+  bool written = false;  // Tensor(a!)
+  bool out = false;      // an out= argument: written, not read, resized
   bool static_number = false;
 };
 
-// A _foreach_ overload as a base operator applied to every list element: base argument i is foreach argument
-// `from[i]` (its element when that is a list), or its schema default when -1.
+// A _foreach_ overload as a base operator applied to every list element: base argument i is foreach
+// argument `from[i]` (its element when that is a list), or its schema default when -1.
 struct ForeachForm {
   const ops::LoweringEntry* lowering = nullptr;
   std::string base_name;
@@ -61,19 +63,20 @@ struct OpInfo {
   std::optional<c10::OperatorHandle> functional;
   Form form = Form::kFunctional;
   std::vector<ArgInfo> args;
-  std::vector<int> written;       // positions of written arguments, in schema order
-  int num_fresh_returns = 0;      // returns that are new tensors
-  // Return r of the schema: -1 for the next fresh tensor (or list), kNoTensor for a number, otherwise the argument that
-  // it aliases.
+  std::vector<int> written;   // positions of written arguments, in schema order
+  int num_fresh_returns = 0;  // returns that are new tensors
+  // Return r of the schema: -1 for the next fresh tensor (or list), kNoTensor for a number,
+  // otherwise the argument that it aliases.
   static constexpr int kNoTensor = -2;
   std::vector<int> returns;
   const ops::LoweringEntry* lowering = nullptr;
   std::optional<ForeachForm> foreach;
-  int training = -1;              // position of `training` when running statistics are written
-  int out_dtype = -1;             // out= form: position of `dtype`, which out= decides when it is None
-  int generator = -1;             // position of the Generator argument
-  bool expands_masks = false;     // index.Tensor and relatives: boolean indices become integer ones first
-  bool moves_indices = false;     // host index tensors are accepted and moved
+  int training = -1;   // position of `training` when running statistics are written
+  int out_dtype = -1;  // out= form: position of `dtype`, which out= decides when it is None
+  int generator = -1;  // position of the Generator argument
+  bool expands_masks =
+      false;  // index.Tensor and relatives: boolean indices become integer ones first
+  bool moves_indices = false;  // host index tensors are accepted and moved
 
   EntryTable entries;
 };
@@ -81,7 +84,8 @@ struct OpInfo {
 // The kind of a schema argument by its type.
 ArgKind KindOf(const c10::Argument& argument);
 
-// The functional overload whose arguments are those of `op` without out= arguments; nullopt when there is none.
+// The functional overload whose arguments are those of `op` without out= arguments; nullopt when
+// there is none.
 std::optional<c10::OperatorHandle> FindFunctional(const c10::OperatorHandle& op);
 
 // "aten::add.Tensor" or "aten::relu".

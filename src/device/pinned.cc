@@ -39,7 +39,9 @@ class Allocator final : public c10::Allocator {
     return {p, p, &Free, c10::Device(c10::DeviceType::CPU)};
   }
   c10::DeleterFnPtr raw_deleter() const override { return &Free; }
-  void copy_data(void* dst, const void* src, size_t bytes) const override { std::memcpy(dst, src, bytes); }
+  void copy_data(void* dst, const void* src, size_t bytes) const override {
+    std::memcpy(dst, src, bytes);
+  }
 };
 
 }  // namespace

@@ -5,7 +5,8 @@
 
 namespace torch_tpu::device {
 
-// Allocates through the CPU allocator and remembers the blocks. Never freed before the process ends.
+// Allocates through the CPU allocator and remembers the blocks. Never freed before the process
+// ends.
 c10::Allocator* PinnedAllocator();
 // True for any address inside a live block of PinnedAllocator.
 bool IsPinned(const void* p);

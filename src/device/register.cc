@@ -33,10 +33,12 @@ class BoxedKernel final : public c10::OperatorKernel {
 
 bool Has(const c10::OperatorHandle& op, DispatchKey key) { return op.hasKernelForDispatchKey(key); }
 
-// An operator needs our kernel when nothing composite answers for it; structured operators (whose functional form has a
-// default that calls out=) are taken as well, so that each form is one program.
+// An operator needs our kernel when nothing composite answers for it; structured operators (whose
+// functional form has a default that calls out=) are taken as well, so that each form is one
+// program.
 bool Wanted(const c10::OperatorHandle& op) {
-  if (Has(op, DispatchKey::CompositeImplicitAutograd) || Has(op, DispatchKey::PrivateUse1)) return false;
+  if (Has(op, DispatchKey::CompositeImplicitAutograd) || Has(op, DispatchKey::PrivateUse1))
+    return false;
   const std::string name = FullName(op.operator_name());
   const auto functional = FindFunctional(op);
   const std::string functional_name = functional ? FullName(functional->operator_name()) : name;
@@ -48,10 +50,12 @@ bool Wanted(const c10::OperatorHandle& op) {
   if (!Has(op, DispatchKey::CompositeExplicitAutograd)) return true;
   // A factory's shape follows from its numbers; the composite makes the tensor and calls out=.
   const auto& arguments = op.schema().arguments();
-  const bool takes_tensors = std::any_of(arguments.begin(), arguments.end(), [](const c10::Argument& a) {
-    const ArgKind kind = KindOf(a);
-    return kind == ArgKind::kTensor || kind == ArgKind::kTensorList || kind == ArgKind::kOptTensorList;
-  });
+  const bool takes_tensors =
+      std::any_of(arguments.begin(), arguments.end(), [](const c10::Argument& a) {
+        const ArgKind kind = KindOf(a);
+        return kind == ArgKind::kTensor || kind == ArgKind::kTensorList ||
+               kind == ArgKind::kOptTensorList;
+      });
   if (!takes_tensors) return false;
   // Over a composite kernel only where the lowering names this very overload.
   return entry->name == functional_name || entry->name == name;
@@ -70,7 +74,8 @@ void Fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 }  // namespace
 
 void RegisterOperators() {
-  static auto* library = new torch::Library(torch::Library::IMPL, "aten", DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  static auto* library = new torch::Library(torch::Library::IMPL, "aten", DispatchKey::PrivateUse1,
+                                            __FILE__, __LINE__);
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     if (name.name.rfind("aten::", 0) != 0) continue;
     auto op = c10::Dispatcher::singleton().findSchema(name);
@@ -78,7 +83,8 @@ void RegisterOperators() {
     library->impl(FullName(name).c_str() + 6,
                   torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BoxedKernel>()));
   }
-  static auto* fallback = new torch::Library(torch::Library::IMPL, "_", DispatchKey::PrivateUse1, __FILE__, __LINE__);
+  static auto* fallback =
+      new torch::Library(torch::Library::IMPL, "_", DispatchKey::PrivateUse1, __FILE__, __LINE__);
   fallback->fallback(torch::CppFunction::makeFromBoxedFunction<&Fallback>());
 }
 

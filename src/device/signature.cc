@@ -1,4 +1,5 @@
-// Writing signatures. This is the hot path: no allocation once the vectors have grown, no string, no lock.
+// Writing signatures. This is the hot path: no allocation once the vectors have grown, no string,
+// no lock.
 #include "device/signature.h"
 
 #include <ATen/core/Tensor.h>
@@ -59,12 +60,14 @@ int Signature::AddUse(const c10::TensorImpl& tensor, Tag tag, bool read) {
   flags |= static_cast<uint64_t>(same_dims) << 3;
   starts_.clear();
   if (!use.whole) {
-    views::View view{type, Dims(sizes.begin(), sizes.end()), Dims(strides.begin(), strides.end()), offset};
+    views::View view{type, Dims(sizes.begin(), sizes.end()), Dims(strides.begin(), strides.end()),
+                     offset};
     use.dynamic = views::SplitOffset(base, view, &starts_);
     flags |= static_cast<uint64_t>(use.dynamic) << 4;
   }
-  Structure(tag | flags << 8 | static_cast<uint64_t>(type) << 16 | static_cast<uint64_t>(base.dtype) << 24 |
-            static_cast<uint64_t>(sizes.size()) << 32 | static_cast<uint64_t>(base.dims.size()) << 48);
+  Structure(tag | flags << 8 | static_cast<uint64_t>(type) << 16 |
+            static_cast<uint64_t>(base.dtype) << 24 | static_cast<uint64_t>(sizes.size()) << 32 |
+            static_cast<uint64_t>(base.dims.size()) << 48);
   for (int64_t s : sizes) Size(s);
   if (!same_dims) {
     for (int64_t s : base.dims) Size(s);
@@ -112,7 +115,8 @@ int Signature::AddHostNumber(const at::TensorBase& tensor) {
   use.wrapped = use.impl->is_wrapped_number();
   use.dtype = CheckedDType(tensor.scalar_type());
   const at::Scalar item = at::Tensor(tensor).item();
-  Structure(kHostNumber | static_cast<uint64_t>(use.wrapped) << 8 | static_cast<uint64_t>(use.dtype) << 16);
+  Structure(kHostNumber | static_cast<uint64_t>(use.wrapped) << 8 |
+            static_cast<uint64_t>(use.dtype) << 16);
   // A float64 number that is not Python's own says that the caller wants float64.
   use.number = AddNumber(item, false);
   uses_.push_back(std::move(use));
@@ -139,7 +143,8 @@ int Signature::AddNumber(const c10::Scalar& number, bool is_static) {
     use.value = number.toDouble();
   }
   use.constant = is_static || (use.value.imag() == 0 && IsCommon(use.value.real()));
-  Structure(kNumber | static_cast<uint64_t>(use.constant) << 8 | static_cast<uint64_t>(use.dtype) << 16);
+  Structure(kNumber | static_cast<uint64_t>(use.constant) << 8 |
+            static_cast<uint64_t>(use.dtype) << 16);
   if (use.constant) {
     if (use.dtype == DType::kS64) {
       Structure(static_cast<uint64_t>(use.integer));
@@ -209,7 +214,8 @@ graph::TensorSpec Signature::SpecOf(int index) const {
     spec.dtype = narrow ? (IsComplex(use.dtype) ? DType::kC64 : DType::kF32) : use.dtype;
     spec.base.dtype = spec.dtype;
     if (n.operand < 0) {
-      spec.splat = n.dtype == DType::kS64 ? graph::BitsOf(n.integer, spec.dtype) : graph::BitsOf(n.value, spec.dtype);
+      spec.splat = n.dtype == DType::kS64 ? graph::BitsOf(n.integer, spec.dtype)
+                                          : graph::BitsOf(n.value, spec.dtype);
     }
     return spec;
   }
@@ -219,10 +225,12 @@ graph::TensorSpec Signature::SpecOf(int index) const {
   spec.contiguous = use.impl->is_contiguous();
   spec.splat_operand = use.splat_operand;
   spec.first_start = use.first_start;
-  if (use.value->state() == graph::Value::State::kSplat && use.operand < 0) spec.splat = use.value->splat();
+  if (use.value->state() == graph::Value::State::kSplat && use.operand < 0)
+    spec.splat = use.value->splat();
   if (!use.whole) {
     const auto strides = use.impl->strides();
-    views::View view{use.dtype, spec.sizes, Dims(strides.begin(), strides.end()), use.impl->storage_offset()};
+    views::View view{use.dtype, spec.sizes, Dims(strides.begin(), strides.end()),
+                     use.impl->storage_offset()};
     spec.plan = ValueOrThrow(views::MakePlan(spec.base, view));
     TORCH_INTERNAL_ASSERT(spec.plan.dynamic == use.dynamic);
   }

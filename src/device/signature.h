@@ -1,8 +1,8 @@
-// The signature of one call, written while its arguments are walked: what decides the program (words) and what differs
-// from launch to launch (operands).
+// The signature of one call, written while its arguments are walked: what decides the program
+// (words) and what differs from launch to launch (operands).
 //
-// Two calls of one operator with equal words run the same program. Words are split into structure and sizes, so that
-// the program cache can tell a new structure from a new size.
+// Two calls of one operator with equal words run the same program. Words are split into structure
+// and sizes, so that the program cache can tell a new structure from a new size.
 #pragma once
 
 #include <ATen/core/TensorBase.h>
@@ -23,8 +23,8 @@ namespace torch_tpu::device {
 // One tensor argument as the signature saw it.
 struct TensorUse {
   const c10::TensorImpl* impl = nullptr;
-  ValueRef value;         // its base; null for a host number
-  int operand = -1;       // base value or element; -1: a known splat, or a base that is not read
+  ValueRef value;    // its base; null for a host number
+  int operand = -1;  // base value or element; -1: a known splat, or a base that is not read
   int first_start = -1;
   DType dtype = DType::kInvalid;
   bool whole = true;
@@ -50,7 +50,8 @@ class Signature {
 
   // A device tensor that is read (and maybe written). The returned index is into uses().
   int AddTensor(const c10::TensorImpl& tensor);
-  // A device tensor that is only written: its base is an operand only when the write leaves some of it.
+  // A device tensor that is only written: its base is an operand only when the write leaves some of
+  // it.
   int AddOutput(const c10::TensorImpl& tensor);
   // A 0-dim host tensor.
   int AddHostNumber(const at::TensorBase& tensor);
@@ -72,7 +73,8 @@ class Signature {
   // Flags of the mode (debug, precision, ...), first.
   void AddMode(uint64_t bits) { Structure(bits); }
 
-  // Adds the operands of numbers; `seeds` random (seed, offset) operands follow. Call once, after the last argument.
+  // Adds the operands of numbers; `seeds` random (seed, offset) operands follow. Call once, after
+  // the last argument.
   void Finish();
 
   const std::vector<uint64_t>& structure() const { return structure_; }
@@ -89,7 +91,17 @@ class Signature {
   graph::TensorType OperandType(int operand) const;
 
  private:
-  enum Tag : uint64_t { kNone = 1, kInt, kInts, kString, kList, kTensor, kOutput, kHostNumber, kNumber };
+  enum Tag : uint64_t {
+    kNone = 1,
+    kInt,
+    kInts,
+    kString,
+    kList,
+    kTensor,
+    kOutput,
+    kHostNumber,
+    kNumber
+  };
 
   void Structure(uint64_t w) { structure_.push_back(w); }
   void Size(uint64_t w) { sizes_.push_back(w); }

@@ -1,5 +1,5 @@
-// Streams and events. Work of all streams is sent in program order by the host; a stream is the set of work sent while
-// it was current, so it can be queried and waited for on its own.
+// Streams and events. Work of all streams is sent in program order by the host; a stream is the set
+// of work sent while it was current, so it can be queried and waited for on its own.
 #pragma once
 
 #include <c10/core/Stream.h>
@@ -14,7 +14,8 @@
 
 namespace torch_tpu::device {
 
-// Number 0 is the default stream. Streams live until the process ends (their state is an empty queue).
+// Number 0 is the default stream. Streams live until the process ends (their state is an empty
+// queue).
 graph::InFlight& StreamWork(c10::StreamId id);
 c10::StreamId CurrentStream();
 c10::StreamId ExchangeCurrentStream(c10::StreamId id);

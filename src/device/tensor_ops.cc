@@ -1,8 +1,9 @@
-// Operators that are not programs: factories, views, storage surgery, copies and reading one element.
+// Operators that are not programs: factories, views, storage surgery, copies and reading one
+// element.
 #include <ATen/EmptyTensor.h>
 #include <ATen/ExpandUtils.h>
-#include <ATen/MemoryOverlap.h>
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
@@ -26,39 +27,48 @@ void CheckPinned(std::optional<bool> pin_memory) {
   TORCH_CHECK(!pin_memory.value_or(false), "Only dense CPU tensors can be pinned");
 }
 
-at::Tensor empty(c10::SymIntArrayRef sizes, std::optional<at::ScalarType> dtype, std::optional<at::Layout> layout,
-                 std::optional<at::Device> device, std::optional<bool> pin_memory,
-                 std::optional<at::MemoryFormat> format) {
+at::Tensor empty(c10::SymIntArrayRef sizes, std::optional<at::ScalarType> dtype,
+                 std::optional<at::Layout> layout, std::optional<at::Device> device,
+                 std::optional<bool> pin_memory, std::optional<at::MemoryFormat> format) {
   CheckPinned(pin_memory);
-  TORCH_CHECK(layout.value_or(at::kStrided) == at::kStrided, "device tpu has strided tensors only, got layout ",
-              *layout);
+  TORCH_CHECK(layout.value_or(at::kStrided) == at::kStrided,
+              "device tpu has strided tensors only, got layout ", *layout);
   TORCH_CHECK(!device || device->index() <= 0, "one process sees one device, tpu:0; got ", *device);
   const auto dims = C10_AS_INTARRAYREF_SLOW(sizes);
   std::vector<int64_t> strides;
   switch (format.value_or(at::MemoryFormat::Contiguous)) {
-    case at::MemoryFormat::ChannelsLast: strides = c10::get_channels_last_strides_2d(dims); break;
-    case at::MemoryFormat::ChannelsLast3d: strides = c10::get_channels_last_strides_3d(dims); break;
-    default: strides = ContiguousStrides(dims.vec());
+    case at::MemoryFormat::ChannelsLast:
+      strides = c10::get_channels_last_strides_2d(dims);
+      break;
+    case at::MemoryFormat::ChannelsLast3d:
+      strides = c10::get_channels_last_strides_3d(dims);
+      break;
+    default:
+      strides = ContiguousStrides(dims.vec());
   }
   return MakeEmpty(dtype.value_or(c10::get_default_dtype_as_scalartype()), dims, strides);
 }
 
-at::Tensor empty_strided(c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides, std::optional<at::ScalarType> dtype,
-                         std::optional<at::Layout>, std::optional<at::Device>, std::optional<bool> pin_memory) {
+at::Tensor empty_strided(c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides,
+                         std::optional<at::ScalarType> dtype, std::optional<at::Layout>,
+                         std::optional<at::Device>, std::optional<bool> pin_memory) {
   CheckPinned(pin_memory);
-  return MakeEmpty(dtype.value_or(c10::get_default_dtype_as_scalartype()), C10_AS_INTARRAYREF_SLOW(sizes),
-                   C10_AS_INTARRAYREF_SLOW(strides));
+  return MakeEmpty(dtype.value_or(c10::get_default_dtype_as_scalartype()),
+                   C10_AS_INTARRAYREF_SLOW(sizes), C10_AS_INTARRAYREF_SLOW(strides));
 }
 
-void EnsureStorage(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides, int64_t offset) {
-  const size_t bytes = at::detail::computeStorageNbytes(sizes, strides, self.element_size(), offset);
+void EnsureStorage(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides,
+                   int64_t offset) {
+  const size_t bytes =
+      at::detail::computeStorageNbytes(sizes, strides, self.element_size(), offset);
   if (self.numel() > 0 && bytes > self.storage().nbytes()) {
     CheckAllocation({static_cast<int64_t>(bytes)}, DType::kU8);
     ResizeStorage(self.storage().unsafeGetStorageImpl(), bytes);
   }
 }
 
-const at::Tensor& resize_(const at::Tensor& self, c10::SymIntArrayRef size, std::optional<at::MemoryFormat> format) {
+const at::Tensor& resize_(const at::Tensor& self, c10::SymIntArrayRef size,
+                          std::optional<at::MemoryFormat> format) {
   const auto sizes = C10_AS_INTARRAYREF_SLOW(size);
   auto* impl = self.unsafeGetTensorImpl();
   if (self.sizes() != sizes) {
@@ -69,8 +79,8 @@ const at::Tensor& resize_(const at::Tensor& self, c10::SymIntArrayRef size, std:
   return self;
 }
 
-at::Tensor& set_storage(at::Tensor& self, at::Storage source, c10::SymInt offset, c10::SymIntArrayRef size,
-                        c10::SymIntArrayRef stride) {
+at::Tensor& set_storage(at::Tensor& self, at::Storage source, c10::SymInt offset,
+                        c10::SymIntArrayRef size, c10::SymIntArrayRef stride) {
   const auto sizes = C10_AS_INTARRAYREF_SLOW(size);
   const auto strides = C10_AS_INTARRAYREF_SLOW(stride);
   at::native::checkSetStorage(self, source, offset.expect_int(), sizes, strides);
@@ -91,11 +101,13 @@ at::Tensor& set_storage_whole(at::Tensor& self, at::Storage source) {
 }
 
 at::Tensor& set_tensor(at::Tensor& self, const at::Tensor& source) {
-  return set_storage(self, source.storage(), source.sym_storage_offset(), source.sym_sizes(), source.sym_strides());
+  return set_storage(self, source.storage(), source.sym_storage_offset(), source.sym_sizes(),
+                     source.sym_strides());
 }
 
 at::Tensor& set_empty(at::Tensor& self) {
-  at::Storage storage(c10::Storage::use_byte_size_t(), 0, GetAllocator()->allocate(0), GetAllocator(), true);
+  at::Storage storage(c10::Storage::use_byte_size_t(), 0, GetAllocator()->allocate(0),
+                      GetAllocator(), true);
   const c10::SymInt zero(0);
   return set_storage(self, std::move(storage), 0, {zero}, {});
 }
@@ -106,7 +118,8 @@ bool is_set_to(const at::Tensor& self, const at::Tensor& other) {
          self.strides() == other.strides();
 }
 
-// Lazy conjugation and negation are flags on a view; a copy makes them real on the side that has them.
+// Lazy conjugation and negation are flags on a view; a copy makes them real on the side that has
+// them.
 at::Tensor ResolveFlags(const at::Tensor& src, bool conj, bool neg) {
   at::Tensor t = src;
   if (t.is_conj()) t = t.conj();
@@ -144,7 +157,8 @@ at::Scalar local_scalar_dense(const at::Tensor& self) {
   return host.item();
 }
 
-// Whole fills take no launch: the value becomes a constant that is made when somebody needs its bytes.
+// Whole fills take no launch: the value becomes a constant that is made when somebody needs its
+// bytes.
 bool FillWhole(const at::Tensor& self, const at::Scalar& value) {
   if (self.numel() == 0) return true;
   Handle& handle = HandleOf(self);
@@ -158,7 +172,8 @@ bool FillWhole(const at::Tensor& self, const at::Scalar& value) {
   const DType dtype = CheckedDType(self.scalar_type());
   graph::ScalarBits bits;
   if (value.isIntegral(true)) {
-    bits = graph::BitsOf(value.isUnsigned() ? static_cast<int64_t>(value.toUInt64()) : value.toLong(), dtype);
+    bits = graph::BitsOf(
+        value.isUnsigned() ? static_cast<int64_t>(value.toUInt64()) : value.toLong(), dtype);
   } else {
     const auto z = value.toComplexDouble();
     bits = graph::BitsOf(std::complex<double>(z.real(), z.imag()), dtype);
@@ -167,10 +182,11 @@ bool FillWhole(const at::Tensor& self, const at::Scalar& value) {
   return true;
 }
 
-// A fill through any view writes a broadcast rank-0 tensor. Expanded targets are filled once per element.
+// A fill through any view writes a broadcast rank-0 tensor. Expanded targets are filled once per
+// element.
 at::Tensor& fill_scalar(at::Tensor& self, const at::Scalar& value) {
-  TORCH_CHECK(!value.isComplex() || self.is_complex(), "value cannot be converted to type ", self.scalar_type(),
-              " without overflow");
+  TORCH_CHECK(!value.isComplex() || self.is_complex(), "value cannot be converted to type ",
+              self.scalar_type(), " without overflow");
   if (FillWhole(self, value)) return self;
   at::Tensor target = self;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -183,8 +199,8 @@ at::Tensor& fill_scalar(at::Tensor& self, const at::Scalar& value) {
 }
 
 at::Tensor& fill_tensor(at::Tensor& self, const at::Tensor& value) {
-  TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
-              " dimensions.");
+  TORCH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
+              value.dim(), " dimensions.");
   if (!value.device().is_privateuseone()) return fill_scalar(self, value.item());
   at::Tensor target = self;
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -197,10 +213,12 @@ at::Tensor& fill_tensor(at::Tensor& self, const at::Tensor& value) {
 at::Tensor& zero_(at::Tensor& self) { return fill_scalar(self, 0); }
 
 bool equal(const at::Tensor& self, const at::Tensor& other) {
-  TORCH_CHECK(self.device() == other.device(), "Expected all tensors to be on the same device, but found at least two "
-              "devices, ", self.device(), " and ", other.device(), "!");
-  TORCH_CHECK(self.dtype() == other.dtype(), "Expected object of data type ", self.dtype(), " but got data type ",
-              other.dtype(), " for argument 'other' in call to equal");
+  TORCH_CHECK(self.device() == other.device(),
+              "Expected all tensors to be on the same device, but found at least two "
+              "devices, ",
+              self.device(), " and ", other.device(), "!");
+  TORCH_CHECK(self.dtype() == other.dtype(), "Expected object of data type ", self.dtype(),
+              " but got data type ", other.dtype(), " for argument 'other' in call to equal");
   if (self.sizes() != other.sizes()) return false;
   if (self.numel() == 0) return true;
   return at::all(at::eq(self, other)).item<bool>();
@@ -218,7 +236,8 @@ void record_stream(at::Tensor&, at::Stream) {}
 at::Tensor masked_select_values(const at::Tensor& self, const at::Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
   const auto both = at::expand_outplace(mask, self, "masked_select");
-  return std::get<1>(both)->reshape({-1}).index({at::nonzero(std::get<0>(both)->reshape({-1})).squeeze(1)});
+  return std::get<1>(both)->reshape({-1}).index(
+      {at::nonzero(std::get<0>(both)->reshape({-1})).squeeze(1)});
 }
 
 }  // namespace
@@ -250,8 +269,13 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("masked_select", TORCH_FN(masked_select_values));
 }
 
-// Copies resolve lazy conjugation and negation themselves; the math-bit fallbacks would call them again without end.
-TORCH_LIBRARY_IMPL(aten, Conjugate, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
-TORCH_LIBRARY_IMPL(aten, Negative, m) { m.impl("_copy_from", torch::CppFunction::makeFallthrough()); }
+// Copies resolve lazy conjugation and negation themselves; the math-bit fallbacks would call them
+// again without end.
+TORCH_LIBRARY_IMPL(aten, Conjugate, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
+TORCH_LIBRARY_IMPL(aten, Negative, m) {
+  m.impl("_copy_from", torch::CppFunction::makeFallthrough());
+}
 
 }  // namespace torch_tpu::device

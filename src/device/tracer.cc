@@ -29,7 +29,8 @@ at::Tensor Tracer::AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes)
   const graph::TensorType* type = graph::InternType(CheckedDType(dtype), dims);
   const int number = static_cast<int>(trace_->placeholders.size());
   trace_->placeholders.push_back(*type);
-  return MakeTensor(graph::Value::Traced(type, trace_->id, -1, number), dtype, sizes, ContiguousStrides(dims));
+  return MakeTensor(graph::Value::Traced(type, trace_->id, -1, number), dtype, sizes,
+                    ContiguousStrides(dims));
 }
 
 Binding Tracer::BindingOf(const graph::OperandRef& operand) {
@@ -52,8 +53,11 @@ Binding Tracer::BindingOf(const graph::OperandRef& operand) {
       b.kind = Binding::kConstant;
       b.bits = value.splat();
       return b;
-    case graph::Value::State::kError: ThrowIfError(value.error()); break;
-    case graph::Value::State::kBuffer: break;
+    case graph::Value::State::kError:
+      ThrowIfError(value.error());
+      break;
+    case graph::Value::State::kBuffer:
+      break;
   }
   b.kind = Binding::kCaptured;
   b.index = static_cast<int>(trace_->captured.size());
@@ -72,7 +76,8 @@ std::vector<ValueRef> Tracer::Append(const std::shared_ptr<const graph::CallSpec
     b.index = trace_->num_seeds++;
     node.operands.push_back(b);
   }
-  for (const auto& value : spec->captured) node.operands.push_back(BindingOf({value, DType::kInvalid, {}}));
+  for (const auto& value : spec->captured)
+    node.operands.push_back(BindingOf({value, DType::kInvalid, {}}));
   const int number = static_cast<int>(trace_->nodes.size());
   trace_->nodes.push_back(std::move(node));
   std::vector<ValueRef> results;
@@ -80,7 +85,8 @@ std::vector<ValueRef> Tracer::Append(const std::shared_ptr<const graph::CallSpec
   for (const auto& call : spec->calls) {
     for (const auto& o : call.outputs) {
       if (o.kind == graph::OutputSpec::kNone) continue;
-      results.push_back(graph::Value::Traced(graph::InternType(o.result.dtype, o.result.dims), trace_->id, number, k++));
+      results.push_back(graph::Value::Traced(graph::InternType(o.result.dtype, o.result.dims),
+                                             trace_->id, number, k++));
     }
   }
   return results;

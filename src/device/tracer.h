@@ -11,7 +11,8 @@
 
 namespace torch_tpu::device {
 
-// While one is alive, every call of this thread is appended to its trace. They nest: the innermost records.
+// While one is alive, every call of this thread is appended to its trace. They nest: the innermost
+// records.
 class Tracer {
  public:
   Tracer();

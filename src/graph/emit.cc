@@ -79,7 +79,9 @@ struct Emitter {
       number.operand = operands[n.operand];
     } else {
       // A wide float constant would drag float64 into programs that have none.
-      const DType dtype = n.dtype == DType::kF64 ? DType::kF32 : n.dtype == DType::kC128 ? DType::kC64 : n.dtype;
+      const DType dtype = n.dtype == DType::kF64    ? DType::kF32
+                          : n.dtype == DType::kC128 ? DType::kC64
+                                                    : n.dtype;
       number.operand = IsComplex(dtype) ? shlo::constant(builder, *n.constant, {dtype, {}})
                                         : shlo::constant(builder, n.constant->real(), {dtype, {}});
     }
@@ -160,7 +162,8 @@ struct Emitter {
 
 void AppendTensors(const ops::Argument& arg, std::vector<Value>* out) {
   if (const auto* v = std::get_if<Value>(&arg.v)) out->push_back(*v);
-  if (const auto* l = std::get_if<std::vector<Value>>(&arg.v)) out->insert(out->end(), l->begin(), l->end());
+  if (const auto* l = std::get_if<std::vector<Value>>(&arg.v))
+    out->insert(out->end(), l->begin(), l->end());
   if (const auto* l = std::get_if<std::vector<std::optional<Value>>>(&arg.v)) {
     for (const auto& v : *l) {
       if (v) out->push_back(*v);
@@ -178,11 +181,16 @@ std::vector<Value> Emitter::RunTrace(const Trace& trace, const ops::Call& call) 
   next_seed += trace.num_seeds;
   auto resolve = [&](const Trace::Binding& b, const TensorType& type) -> Value {
     switch (b.kind) {
-      case Trace::Binding::kPlaceholder: return shlo::reshape(placeholders[b.index], type.dims);
-      case Trace::Binding::kNode: return made[b.index][b.output];
-      case Trace::Binding::kSeed: return operands[first_seed + b.index];
-      case Trace::Binding::kCaptured: return operands[first_captured + b.index];
-      case Trace::Binding::kConstant: break;
+      case Trace::Binding::kPlaceholder:
+        return shlo::reshape(placeholders[b.index], type.dims);
+      case Trace::Binding::kNode:
+        return made[b.index][b.output];
+      case Trace::Binding::kSeed:
+        return operands[first_seed + b.index];
+      case Trace::Binding::kCaptured:
+        return operands[first_captured + b.index];
+      case Trace::Binding::kConstant:
+        break;
     }
     return shlo::broadcast_in_dim(ScalarOf(b.bits, type.dtype), type.dims, {});
   };
@@ -223,8 +231,9 @@ int CallSpec::num_results() const {
   return n;
 }
 
-std::vector<shlo::Value> EmitCall(const CallSpec& spec, shlo::Builder& builder, std::span<const shlo::Value> operands,
-                            std::vector<ops::Check>* checks) {
+std::vector<shlo::Value> EmitCall(const CallSpec& spec, shlo::Builder& builder,
+                                  std::span<const shlo::Value> operands,
+                                  std::vector<ops::Check>* checks) {
   Emitter emitter{spec, builder, operands, checks};
   std::vector<shlo::Value> out;
   for (const SubCall& sub : spec.calls) emitter.Run(sub, &out);
@@ -234,7 +243,8 @@ std::vector<shlo::Value> EmitCall(const CallSpec& spec, shlo::Builder& builder, 
 Result<Module> BuildModule(const CallSpec& spec) {
   try {
     std::string module_name = spec.name;
-    std::replace_if(module_name.begin(), module_name.end(), [](char c) { return !std::isalnum(c); }, '_');
+    std::replace_if(
+        module_name.begin(), module_name.end(), [](char c) { return !std::isalnum(c); }, '_');
     shlo::Builder builder(module_name);
     std::vector<shlo::Value> operands;
     for (const TensorType& type : spec.operands) operands.push_back(builder.Argument(type));

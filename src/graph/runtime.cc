@@ -22,14 +22,16 @@ Global& GetGlobal() {
   return *global;
 }
 
-// One-element buffers by value: numbers recur (a learning rate, slice starts), so most launches make none. A buffer
-// pushed out by a later element of the same launch lives until the next launch begins.
+// One-element buffers by value: numbers recur (a learning rate, slice starts), so most launches
+// make none. A buffer pushed out by a later element of the same launch lives until the next launch
+// begins.
 class ScalarCache {
  public:
   void BeginLaunch() { evicted_.clear(); }
 
   PJRT_Buffer* Find(DType dtype, ScalarBits bits, const pjrt::Client& client, Status* status) {
-    const uint64_t h = (bits.lo ^ (bits.hi * 31) ^ (static_cast<uint64_t>(dtype) << 56)) * 0x9E3779B97F4A7C15ull;
+    const uint64_t h =
+        (bits.lo ^ (bits.hi * 31) ^ (static_cast<uint64_t>(dtype) << 56)) * 0x9E3779B97F4A7C15ull;
     Slot& slot = slots_[h >> 55];
     if (slot.buffer && slot.dtype == dtype && slot.bits == bits) return slot.buffer.raw();
     auto made = client.BufferFromHost(&bits, dtype, {});
@@ -64,12 +66,14 @@ std::string Names(const std::vector<std::pair<std::string, std::string>>& candid
 }
 
 // The library to load, by TORCH_TPU_PJRT_PLUGIN or the order of preference.
-Result<std::string> ChoosePlugin(const std::vector<std::pair<std::string, std::string>>& candidates) {
+Result<std::string> ChoosePlugin(
+    const std::vector<std::pair<std::string, std::string>>& candidates) {
   const std::string& wanted = env::Get().pjrt_plugin;
   if (wanted.empty()) {
     if (candidates.empty()) {
       return NotFound(
-          "no PJRT plugin found: install the CPU plugin (pip install xla-cpu-pjrt) or set TORCH_TPU_PJRT_PLUGIN to "
+          "no PJRT plugin found: install the CPU plugin (pip install xla-cpu-pjrt) or set "
+          "TORCH_TPU_PJRT_PLUGIN to "
           "the path of a PJRT plugin library");
     }
     return candidates.front().second;
@@ -78,8 +82,9 @@ Result<std::string> ChoosePlugin(const std::vector<std::pair<std::string, std::s
   for (const auto& [name, path] : candidates) {
     if (name == wanted) return path;
   }
-  return NotFound("TORCH_TPU_PJRT_PLUGIN=" + wanted + " is neither a path nor the name of an installed plugin (known: " +
-                  Names(candidates) + ")");
+  return NotFound(
+      "TORCH_TPU_PJRT_PLUGIN=" + wanted +
+      " is neither a path nor the name of an installed plugin (known: " + Names(candidates) + ")");
 }
 
 }  // namespace
@@ -90,7 +95,8 @@ Counters& Counters::Get() {
 }
 
 void Counters::Reset() {
-  for (auto* c : {&launches, &compiles, &compile_microseconds, &host_to_device, &device_to_host, &fallbacks, &traces}) {
+  for (auto* c : {&launches, &compiles, &compile_microseconds, &host_to_device, &device_to_host,
+                  &fallbacks, &traces}) {
     c->store(0, std::memory_order_relaxed);
   }
 }
@@ -154,7 +160,8 @@ void InFlight::OnReady(std::function<void()> callback) {
     events.assign(events_.begin(), events_.end());
   }
   // The callback runs when the last reference to `guard` goes: each pending event holds one.
-  auto guard = std::shared_ptr<void>(nullptr, [callback = std::move(callback)](void*) { callback(); });
+  auto guard =
+      std::shared_ptr<void>(nullptr, [callback = std::move(callback)](void*) { callback(); });
   for (const auto& e : events) {
     (void)e->OnReady([guard](const Status&) {});
   }
@@ -165,7 +172,9 @@ void Runtime::SetPluginCandidates(std::vector<std::pair<std::string, std::string
   GetGlobal().candidates = std::move(candidates);
 }
 
-bool Runtime::initialized() { return GetGlobal().runtime.load(std::memory_order_acquire) != nullptr; }
+bool Runtime::initialized() {
+  return GetGlobal().runtime.load(std::memory_order_acquire) != nullptr;
+}
 
 Result<Runtime*> Runtime::Get() {
   Global& global = GetGlobal();
@@ -189,10 +198,12 @@ Result<std::unique_ptr<Runtime>> Runtime::Open() {
   if (runtime->is_cpu_) {
     // Halves the compile time of a small operator; see docs/architecture.md.
     runtime->compile_options_.overrides["xla_cpu_use_fusion_emitters"] = false;
-    // StableHLO's maximum, minimum and clamp keep a NaN from either side; XLA's fast form for the CPU loses some.
+    // StableHLO's maximum, minimum and clamp keep a NaN from either side; XLA's fast form for the
+    // CPU loses some.
     runtime->compile_options_.overrides["xla_cpu_enable_fast_min_max"] = false;
   }
-  Log(LogLevel::kInfo, "device tpu runs on " + runtime->client_->platform_name() + " through " + path);
+  Log(LogLevel::kInfo,
+      "device tpu runs on " + runtime->client_->platform_name() + " through " + path);
   return runtime;
 }
 
@@ -206,9 +217,11 @@ Result<std::unique_ptr<pjrt::LoadedExecutable>> Runtime::CompileText(const std::
     auto executable = client_->Compile(text, options);
     if (executable.ok()) return executable;
     const std::string message = executable.status().message();
-    auto refused = std::find_if(options.overrides.begin(), options.overrides.end(), [&](const auto& o) {
-      return message.find("compile option") != std::string::npos && message.find(o.first) != std::string::npos;
-    });
+    auto refused =
+        std::find_if(options.overrides.begin(), options.overrides.end(), [&](const auto& o) {
+          return message.find("compile option") != std::string::npos &&
+                 message.find(o.first) != std::string::npos;
+        });
     if (refused == options.overrides.end()) return executable;
     std::lock_guard lock(options_mutex_);
     compile_options_.overrides.erase(refused->first);
@@ -222,12 +235,14 @@ Result<std::shared_ptr<Program>> Runtime::Compile(const CallSpec& spec) {
   const auto took = std::chrono::steady_clock::now() - start;
   Counters& counters = Counters::Get();
   counters.compiles.fetch_add(1, std::memory_order_relaxed);
-  counters.compile_microseconds.fetch_add(std::chrono::duration_cast<std::chrono::microseconds>(took).count(),
-                                          std::memory_order_relaxed);
+  counters.compile_microseconds.fetch_add(
+      std::chrono::duration_cast<std::chrono::microseconds>(took).count(),
+      std::memory_order_relaxed);
   if (!executable.ok()) return executable.status().WithContext("compiling " + spec.name);
   if (LogEnabled(LogLevel::kInfo)) {
     std::string types;
-    for (const TensorType& type : spec.operands) types += (types.empty() ? "" : ", ") + type.ToString();
+    for (const TensorType& type : spec.operands)
+      types += (types.empty() ? "" : ", ") + type.ToString();
     Log(LogLevel::kInfo, "compiled " + spec.name + "(" + types + ")");
   }
   std::vector<TensorType> results;
@@ -236,12 +251,14 @@ Result<std::shared_ptr<Program>> Runtime::Compile(const CallSpec& spec) {
       if (o.kind != OutputSpec::kNone) results.push_back(o.result);
     }
   }
-  return std::make_shared<Program>(spec.name, std::move(module), std::move(results), std::move(executable).value());
+  return std::make_shared<Program>(spec.name, std::move(module), std::move(results),
+                                   std::move(executable).value());
 }
 
 Status Runtime::Launch(const Program& program, std::span<const OperandRef> operands,
-                       std::span<const int64_t> non_donatable, const char* origin, InFlight& in_flight,
-                       std::vector<ValueRef>* results, std::vector<CheckFailure>* failures) {
+                       std::span<const int64_t> non_donatable, const char* origin,
+                       InFlight& in_flight, std::vector<ValueRef>* results,
+                       std::vector<CheckFailure>* failures) {
   constexpr size_t kOnStack = 16;
   const size_t num_args = operands.size();
   const size_t num_outputs = program.num_results() + program.checks().size();
@@ -264,12 +281,14 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
     } else if (o.value->state() == Value::State::kBuffer) {
       args[i] = o.value->buffer().raw();
     } else {
-      return o.value->state() == Value::State::kError ? o.value->error() : Internal("operand is not a buffer");
+      return o.value->state() == Value::State::kError ? o.value->error()
+                                                      : Internal("operand is not a buffer");
     }
   }
 
   pjrt::Event done;
-  RETURN_IF_ERROR(program.executable().Execute({args, num_args}, non_donatable, {outputs, num_outputs}, &done));
+  RETURN_IF_ERROR(
+      program.executable().Execute({args, num_args}, non_donatable, {outputs, num_outputs}, &done));
   Counters::Get().launches.fetch_add(1, std::memory_order_relaxed);
   for (int i = 0; i < program.num_results(); ++i) {
     results->push_back(Value::Buffer(program.result(i), pjrt::Buffer(client_, outputs[i]), origin));
@@ -294,7 +313,8 @@ Result<ValueRef> Runtime::Materialize(const ValueRef& value, InFlight& in_flight
   if (value->state() == Value::State::kBuffer) return value;
   if (value->state() == Value::State::kError) return value->error();
   if (value->state() == Value::State::kTraced) {
-    return FailedPrecondition("the data of this tensor is not known while an operator is being traced");
+    return FailedPrecondition(
+        "the data of this tensor is not known while an operator is being traced");
   }
   std::shared_ptr<Program> program;
   {
@@ -306,7 +326,12 @@ Result<ValueRef> Runtime::Materialize(const ValueRef& value, InFlight& in_flight
       spec.operands = {TensorType{value->type().dtype, {}}};
       SubCall call;
       static const ops::LoweringEntry kEntry = {
-          "torch_tpu::splat", [](ops::Call& c) { return ops::Results{c.tensor(0)}; }, nullptr, {}, __FILE__, __LINE__};
+          "torch_tpu::splat",
+          [](ops::Call& c) { return ops::Results{c.tensor(0)}; },
+          nullptr,
+          {},
+          __FILE__,
+          __LINE__};
       call.lowering = &kEntry;
       TensorSpec t;
       t.operand = 0;

@@ -1,4 +1,5 @@
-// The one process-wide object: the plugin's client, made at the first use, and what every launch shares.
+// The one process-wide object: the plugin's client, made at the first use, and what every launch
+// shares.
 #pragma once
 
 #include <atomic>
@@ -85,7 +86,8 @@ class Runtime {
  public:
   // Where Python found plugins: (name, path) in order of preference. Before the first Get.
   static void SetPluginCandidates(std::vector<std::pair<std::string, std::string>> candidates);
-  // Opens the plugin at the first call. A failure is not remembered as success: the same message comes each time.
+  // Opens the plugin at the first call. A failure is not remembered as success: the same message
+  // comes each time.
   static Result<Runtime*> Get();
   static bool initialized();
   // Waits for all work and forgets the client; called at exit.
@@ -99,14 +101,16 @@ class Runtime {
   // Builds and compiles the program of a call. Counts; dumps nothing.
   Result<std::shared_ptr<Program>> Compile(const CallSpec& spec);
 
-  // Sends one program. `operands` as spec.operands; `non_donatable` lists (ascending) operands that somebody else still
-  // holds. Gives the results and, after waiting, the failed checks of Debug mode. Pushes completion to `in_flight`.
-  // The operands' references may be dropped when it returns.
-  Status Launch(const Program& program, std::span<const OperandRef> operands, std::span<const int64_t> non_donatable,
-                const char* origin, InFlight& in_flight, std::vector<ValueRef>* results,
-                std::vector<CheckFailure>* failures);
+  // Sends one program. `operands` as spec.operands; `non_donatable` lists (ascending) operands that
+  // somebody else still holds. Gives the results and, after waiting, the failed checks of Debug
+  // mode. Pushes completion to `in_flight`. The operands' references may be dropped when it
+  // returns.
+  Status Launch(const Program& program, std::span<const OperandRef> operands,
+                std::span<const int64_t> non_donatable, const char* origin, InFlight& in_flight,
+                std::vector<ValueRef>* results, std::vector<CheckFailure>* failures);
 
-  // The bytes of a splat or an already computed buffer as a buffer value: splats are filled by a small program.
+  // The bytes of a splat or an already computed buffer as a buffer value: splats are filled by a
+  // small program.
   Result<ValueRef> Materialize(const ValueRef& value, InFlight& in_flight);
 
   // A new buffer from dense row-major host bytes; `data` may change when the call returns.

@@ -13,7 +13,8 @@ namespace {
 struct TypeHash {
   size_t operator()(const TensorType& t) const {
     uint64_t h = static_cast<uint64_t>(t.dtype) * 0x9E3779B97F4A7C15ull;
-    for (int64_t d : t.dims) h = (std::rotl(h, 5) ^ static_cast<uint64_t>(d)) * 0x9E3779B97F4A7C15ull;
+    for (int64_t d : t.dims)
+      h = (std::rotl(h, 5) ^ static_cast<uint64_t>(d)) * 0x9E3779B97F4A7C15ull;
     return h;
   }
 };
@@ -21,7 +22,7 @@ struct TypeHash {
 // Rounds a float32 to a narrower float given by its exponent and mantissa widths, to nearest even.
 struct Narrow {
   int exponent_bits, mantissa_bits, bias;
-  bool finite_only;  // no infinity: overflow and NaN share the all-ones pattern
+  bool finite_only;    // no infinity: overflow and NaN share the all-ones pattern
   bool unsigned_zero;  // "fnuz": one NaN, the pattern of negative zero
 };
 
@@ -84,12 +85,18 @@ const Narrow& NarrowOf(DType d) {
   static constexpr Narrow kE4M3FNUZ = {4, 3, 8, false, true};
   static constexpr Narrow kE5M2FNUZ = {5, 2, 16, false, true};
   switch (d) {
-    case DType::kF16: return kF16;
-    case DType::kBF16: return kBF16;
-    case DType::kF8E4M3FN: return kE4M3FN;
-    case DType::kF8E5M2: return kE5M2;
-    case DType::kF8E4M3FNUZ: return kE4M3FNUZ;
-    default: return kE5M2FNUZ;
+    case DType::kF16:
+      return kF16;
+    case DType::kBF16:
+      return kBF16;
+    case DType::kF8E4M3FN:
+      return kE4M3FN;
+    case DType::kF8E5M2:
+      return kE5M2;
+    case DType::kF8E4M3FNUZ:
+      return kE4M3FNUZ;
+    default:
+      return kE5M2FNUZ;
   }
 }
 
@@ -102,7 +109,8 @@ uint64_t MaskOf(DType d) {
 
 const TensorType* InternType(DType dtype, const Dims& dims) {
   static std::mutex mutex;
-  static auto* types = new std::unordered_map<TensorType, std::unique_ptr<const TensorType>, TypeHash>();
+  static auto* types =
+      new std::unordered_map<TensorType, std::unique_ptr<const TensorType>, TypeHash>();
   std::lock_guard lock(mutex);
   TensorType type{dtype, dims};
   auto& slot = (*types)[type];
@@ -119,16 +127,21 @@ ScalarBits BitsOf(int64_t value, DType dtype) {
 ScalarBits BitsOf(std::complex<double> value, DType dtype) {
   const double re = value.real();
   switch (dtype) {
-    case DType::kPred: return {re != 0 || value.imag() != 0, 0};
-    case DType::kF32: return {std::bit_cast<uint32_t>(static_cast<float>(re)), 0};
-    case DType::kF64: return {std::bit_cast<uint64_t>(re), 0};
+    case DType::kPred:
+      return {re != 0 || value.imag() != 0, 0};
+    case DType::kF32:
+      return {std::bit_cast<uint32_t>(static_cast<float>(re)), 0};
+    case DType::kF64:
+      return {std::bit_cast<uint64_t>(re), 0};
     case DType::kC64: {
       const uint64_t r = std::bit_cast<uint32_t>(static_cast<float>(re));
       const uint64_t i = std::bit_cast<uint32_t>(static_cast<float>(value.imag()));
       return {r | (i << 32), 0};
     }
-    case DType::kC128: return {std::bit_cast<uint64_t>(re), std::bit_cast<uint64_t>(value.imag())};
-    default: break;
+    case DType::kC128:
+      return {std::bit_cast<uint64_t>(re), std::bit_cast<uint64_t>(value.imag())};
+    default:
+      break;
   }
   if (IsFloat(dtype)) {
     // Through float32, as PyTorch's own conversions go.
@@ -137,25 +150,35 @@ ScalarBits BitsOf(std::complex<double> value, DType dtype) {
   // Out-of-range numbers have no right answer; the nearest bound keeps the cast defined.
   const double lo = -9223372036854775808.0, hi = 18446744073709549568.0;
   const double clamped = std::isnan(re) ? 0 : std::fmin(std::fmax(re, lo), hi);
-  const uint64_t bits = clamped >= 9223372036854775808.0 ? static_cast<uint64_t>(clamped)
-                                                          : static_cast<uint64_t>(static_cast<int64_t>(clamped));
+  const uint64_t bits = clamped >= 9223372036854775808.0
+                            ? static_cast<uint64_t>(clamped)
+                            : static_cast<uint64_t>(static_cast<int64_t>(clamped));
   return {bits & MaskOf(dtype), 0};
 }
 
 std::complex<double> NumberOf(ScalarBits bits, DType dtype) {
   switch (dtype) {
-    case DType::kPred: return bits.lo != 0 ? 1.0 : 0.0;
-    case DType::kF32: return std::bit_cast<float>(static_cast<uint32_t>(bits.lo));
-    case DType::kF64: return std::bit_cast<double>(bits.lo);
+    case DType::kPred:
+      return bits.lo != 0 ? 1.0 : 0.0;
+    case DType::kF32:
+      return std::bit_cast<float>(static_cast<uint32_t>(bits.lo));
+    case DType::kF64:
+      return std::bit_cast<double>(bits.lo);
     case DType::kC64:
       return {std::bit_cast<float>(static_cast<uint32_t>(bits.lo)),
               std::bit_cast<float>(static_cast<uint32_t>(bits.lo >> 32))};
-    case DType::kC128: return {std::bit_cast<double>(bits.lo), std::bit_cast<double>(bits.hi)};
-    case DType::kS8: return static_cast<int8_t>(bits.lo);
-    case DType::kS16: return static_cast<int16_t>(bits.lo);
-    case DType::kS32: return static_cast<int32_t>(bits.lo);
-    case DType::kS64: return static_cast<double>(static_cast<int64_t>(bits.lo));
-    default: break;
+    case DType::kC128:
+      return {std::bit_cast<double>(bits.lo), std::bit_cast<double>(bits.hi)};
+    case DType::kS8:
+      return static_cast<int8_t>(bits.lo);
+    case DType::kS16:
+      return static_cast<int16_t>(bits.lo);
+    case DType::kS32:
+      return static_cast<int32_t>(bits.lo);
+    case DType::kS64:
+      return static_cast<double>(static_cast<int64_t>(bits.lo));
+    default:
+      break;
   }
   if (IsUnsigned(dtype)) return static_cast<double>(bits.lo);
   return WidenFrom(bits.lo, NarrowOf(dtype));

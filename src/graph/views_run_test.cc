@@ -104,8 +104,7 @@ void CheckTogether(const std::vector<Case>& cases) {
     size_t next = 0;
     for (const Case& c : cases) {
       const Value base = FromBytes(arguments[next], c.plan.base);
-      const Value update =
-          FromBytes(arguments[next + 1], {c.plan.view.dtype, c.plan.view.sizes});
+      const Value update = FromBytes(arguments[next + 1], {c.plan.view.dtype, c.plan.view.sizes});
       next += 2;
       const auto starts = arguments.subspan(next, c.operands ? c.plan.starts.size() : 0);
       next += starts.size();

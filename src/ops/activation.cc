@@ -52,9 +52,7 @@ Value Hardtanh(Call& c) {  // hardtanh(self, min_val, max_val)
 }
 
 // clamp(x + 3, 0, 6) / 6
-Value HardGate(Value x) {
-  return min(max(x + 3.0, full_like(x, 0.0)), full_like(x, 6.0)) / 6.0;
-}
+Value HardGate(Value x) { return min(max(x + 3.0, full_like(x, 0.0)), full_like(x, 6.0)) / 6.0; }
 
 Value Hardsigmoid(Call& c) { return HardGate(ResultOperand(c, 0)); }
 
@@ -84,7 +82,8 @@ Value Threshold(Call& c) {  // threshold(self, threshold, value)
   return where(x <= ResultNumber(c, 1), ResultNumber(c, 2), x);
 }
 
-// log_sigmoid_forward(self) -> output, exp(-|x|). The backward here needs no buffer, and some devices have an empty one.
+// log_sigmoid_forward(self) -> output, exp(-|x|). The backward here needs no buffer, and some
+// devices have an empty one.
 Results LogSigmoid(Call& c) {
   Value x = ResultOperand(c, 0);
   Value buffer = exponential(-abs(x));

@@ -5,8 +5,8 @@
 
 namespace torch_tpu::ops {
 
-// Number i that the input is compared with: rounded to what the result holds, so that an input of 0.3 in bfloat16 lies
-// at a bound of 0.3.
+// Number i that the input is compared with: rounded to what the result holds, so that an input of
+// 0.3 in bfloat16 lies at a bound of 0.3.
 inline Value Bound(const Call& c, int i) { return RoundTo(ResultNumber(c, i), c.out().dtype); }
 
 // log(1 + exp(x)) without overflow.

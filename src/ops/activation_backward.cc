@@ -1,5 +1,5 @@
-// Gradients of activations, as autograd calls them. Where the forward is a choice by the input, so is the gradient, with
-// the CPU kernel's decision at the boundary and for NaN.
+// Gradients of activations, as autograd calls them. Where the forward is a choice by the input, so
+// is the gradient, with the CPU kernel's decision at the boundary and for NaN.
 #include <cmath>
 #include <numbers>
 
@@ -32,12 +32,14 @@ Value ThresholdBackward(Call& c) {  // threshold_backward(grad_output, self, thr
   return where(ResultOperand(c, 1) <= Bound(c, 2), 0.0, ResultOperand(c, 0));
 }
 
-Value LeakyReluBackward(Call& c) {  // leaky_relu_backward(grad_output, self, negative_slope, self_is_result)
+Value LeakyReluBackward(
+    Call& c) {  // leaky_relu_backward(grad_output, self, negative_slope, self_is_result)
   Value grad = ResultOperand(c, 0);
   return where(ResultOperand(c, 1) > 0.0, grad, grad * ResultNumber(c, 2));
 }
 
-Results PreluBackward(Call& c) {  // _prelu_kernel_backward(grad_output, self, weight) -> self, weight
+Results PreluBackward(
+    Call& c) {  // _prelu_kernel_backward(grad_output, self, weight) -> self, weight
   Value grad = ResultOperand(c, 0), x = ResultOperand(c, 1), weight = ResultOperand(c, 2);
   return {where(x > 0.0, grad, weight * grad), where(x > 0.0, 0.0, x * grad)};
 }
@@ -96,7 +98,8 @@ Value HardswishBackward(Call& c) {  // hardswish_backward(grad_output, self)
   return where(x <= -3.0, 0.0, where(x < 3.0, grad * (x / 3.0 + 0.5), grad));
 }
 
-Value ShrinkBackward(Call& c) {  // hardshrink_backward, softshrink_backward(grad_output, self, lambd)
+Value ShrinkBackward(
+    Call& c) {  // hardshrink_backward, softshrink_backward(grad_output, self, lambd)
   Value x = ResultOperand(c, 1), bound = Bound(c, 2);
   return where((x >= -bound) & (x <= bound), 0.0, ResultOperand(c, 0));
 }
@@ -123,7 +126,8 @@ Value GluBackward(Call& c) {  // glu_backward(grad_output, self, dim)
 
 // glu_jvp(glu, self, d_self, dim): how glu = value * sigmoid(gate) changes along d_self.
 Value GluJvp(Call& c) {
-  Value glu = shlo::opmath(c.tensor(0)), x = shlo::opmath(c.tensor(1)), dx = shlo::opmath(c.tensor(2));
+  Value glu = shlo::opmath(c.tensor(0)), x = shlo::opmath(c.tensor(1)),
+        dx = shlo::opmath(c.tensor(2));
   int64_t dim = shlo::wrap_dim(c.integer(3), x.rank());
   int64_t half = x.dim(dim) / 2;
   Value gate = logistic(slice_dim(x, dim, half, 2 * half));

@@ -5,8 +5,8 @@
 namespace torch_tpu::ops {
 namespace {
 
-// _amp_foreach_non_finite_check_and_unscale(self[], found_inf, inv_scale) -> self[], found_inf: found_inf becomes 1 where
-// any gradient is not finite, else stays.
+// _amp_foreach_non_finite_check_and_unscale(self[], found_inf, inv_scale) -> self[], found_inf:
+// found_inf becomes 1 where any gradient is not finite, else stays.
 Results CheckAndUnscale(Call& c) {
   Value found = c.tensor(1), inv_scale = c.tensor(2);
   Value any;
@@ -24,9 +24,10 @@ Results CheckAndUnscale(Call& c) {
 LOWER("aten::_amp_foreach_non_finite_check_and_unscale", CheckAndUnscale);
 LOWER("aten::_amp_foreach_non_finite_check_and_unscale_", CheckAndUnscale);
 
-// _amp_update_scale(self, growth_tracker, found_inf, scale_growth_factor, scale_backoff_factor, growth_interval)
-// -> self, growth_tracker: backs off after a non-finite gradient, grows after growth_interval steps without, but never to
-// infinity.
+// _amp_update_scale(self, growth_tracker, found_inf, scale_growth_factor, scale_backoff_factor,
+// growth_interval)
+// -> self, growth_tracker: backs off after a non-finite gradient, grows after growth_interval steps
+// without, but never to infinity.
 Results UpdateScale(Call& c) {
   Value scale = c.tensor(0), tracker = c.tensor(1);
   Value found = broadcast_to(reshape(c.tensor(2), {}) != 0.0, scale.dims());

@@ -1,7 +1,8 @@
 // Scaled dot product attention and its gradient, each as one program.
 //
-// Query heads may be a multiple of the key heads (grouped-query attention): a group of query heads that shares a key
-// head is folded into one dim, so tensors are [batch, key head, group, position, feature] and nothing is repeated.
+// Query heads may be a multiple of the key heads (grouped-query attention): a group of query heads
+// that shares a key head is folded into one dim, so tensors are [batch, key head, group, position,
+// feature] and nothing is repeated.
 #include <cmath>
 
 #include "ops/matmul.h"
@@ -17,9 +18,7 @@ struct Attention {
 };
 
 // Tensors of rank 3 have no batch.
-Value WithBatch(Value x) {
-  return x.rank() == 3 ? shlo::unsqueeze(x, 0) : x;
-}
+Value WithBatch(Value x) { return x.rank() == 3 ? shlo::unsqueeze(x, 0) : x; }
 
 // query, key and value from argument `first` on.
 Attention ReadAttention(const Call& c, int first) {
@@ -106,8 +105,9 @@ Value StateOf(Value seed, Value offset) {
   return shlo::bitcast_convert(shlo::concatenate(words, 0), DType::kU64);
 }
 
-// query, key, value, attn_bias, dropout_p, is_causal, return_debug_mask, scale -> output, logsumexp, cum_seq_q,
-// cum_seq_k, philox_seed, philox_offset, debug_attn_mask (the integers max_q and max_k are no tensors)
+// query, key, value, attn_bias, dropout_p, is_causal, return_debug_mask, scale -> output,
+// logsumexp, cum_seq_q, cum_seq_k, philox_seed, philox_offset, debug_attn_mask (the integers max_q
+// and max_k are no tensors)
 Results Forward(Call& c) {
   const Attention a = ReadAttention(c, 0);
   const Softmax s = Probabilities(c, a, c.opt_tensor(3), c.boolean(5), 7);
@@ -135,18 +135,20 @@ Value SumToDims(Value g, const Dims& dims) {
   const int64_t extra = g.rank() - static_cast<int64_t>(dims.size());
   Dims summed;
   for (int64_t i = 0; i < g.rank(); ++i) {
-    if (i < extra || (dims[static_cast<size_t>(i - extra)] == 1 && g.dim(i) != 1)) summed.push_back(i);
+    if (i < extra || (dims[static_cast<size_t>(i - extra)] == 1 && g.dim(i) != 1))
+      summed.push_back(i);
   }
   return shlo::reshape(shlo::reduce_sum(g, summed), dims);
 }
 
-// grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k,
-// dropout_p, is_causal, philox_seed, philox_offset, scale -> grads of query, key, value, attn_bias
+// grad_out, query, key, value, attn_bias, grad_input_mask, out, logsumexp, cum_seq_q, cum_seq_k,
+// max_q, max_k, dropout_p, is_causal, philox_seed, philox_offset, scale -> grads of query, key,
+// value, attn_bias
 Results Backward(Call& c) {
   const Attention a = ReadAttention(c, 1);
   const DType half = a.query.dtype();
-  Value dy = shlo::reshape(WithBatch(c.tensor(0)), {a.scores[0], a.scores[1], a.scores[2],
-                                                    a.scores[3], a.value.dim(3)});
+  Value dy = shlo::reshape(WithBatch(c.tensor(0)),
+                           {a.scores[0], a.scores[1], a.scores[2], a.scores[3], a.value.dim(3)});
   Value p = Probabilities(c, a, c.opt_tensor(4), c.boolean(13), 16).probabilities;
   Value kept = p;
   Value dp = TimesHead(c, dy, a.value, Side::kTransposed);

@@ -15,8 +15,9 @@ TEST(AttentionTest, HeadsMustBeAMultiple) {
   c.Tensor(DType::kF32, {1, 2, 4, 8}).None().Constant(0).Bool(false).Bool(false).None();
   for (int i = 0; i < 7; ++i) c.Out(DType::kF32, {1, 3, 4, 8});
   const std::string text = c.Text();
-  EXPECT_TRUE(Contains(text, "number of query heads (3) to be a multiple of the number of key "
-                             "heads (2)"))
+  EXPECT_TRUE(Contains(text,
+                       "number of query heads (3) to be a multiple of the number of key "
+                       "heads (2)"))
       << text;
 }
 
@@ -32,8 +33,9 @@ TestCall& Backward(TestCall& c, DType dtype, double dropout) {
 TEST(AttentionTest, KeyHeadsAreNotRepeated) {
   TestCall c("aten::_scaled_dot_product_fused_attention_overrideable_backward");
   const std::string text = Backward(c, DType::kBF16, 0).Text();
-  EXPECT_TRUE(Contains(text, "(tensor<1x2x10x8xbf16>, tensor<1x2x6x8xbf16>) -> "
-                             "tensor<1x2x10x6xf32>"))
+  EXPECT_TRUE(Contains(text,
+                       "(tensor<1x2x10x8xbf16>, tensor<1x2x6x8xbf16>) -> "
+                       "tensor<1x2x10x6xf32>"))
       << text;
   EXPECT_FALSE(Contains(text, "rng_bit_generator")) << text;
 }

@@ -1,8 +1,9 @@
 // Convolutions of one, two and three dimensions, plain and transposed, and their gradients.
 //
-// Three maps are enough: Correlate (the plain forward), its adjoint in the input, and its adjoint in the weight. A
-// transposed convolution is the second used forward; its gradients are the first and the third with roles exchanged.
-// Output sizes are given, never computed, so that rounding in the size formula and output_padding need no cases.
+// Three maps are enough: Correlate (the plain forward), its adjoint in the input, and its adjoint
+// in the weight. A transposed convolution is the second used forward; its gradients are the first
+// and the third with roles exchanged. Output sizes are given, never computed, so that rounding in
+// the size formula and output_padding need no cases.
 #include <numeric>
 
 #include "ops/call.h"
@@ -44,8 +45,9 @@ shlo::ConvDims PlainDims(int64_t rank) {
 // Extent of `size` elements that lie `step` apart.
 int64_t Extent(int64_t size, int64_t step) { return size == 0 ? 0 : (size - 1) * step + 1; }
 
-// Sets the high padding with which a window of extent `window`, moved by `stride`, has exactly `out` positions over
-// an operand of extent `in` padded by `low`. It may be negative (elements that no window reaches).
+// Sets the high padding with which a window of extent `window`, moved by `stride`, has exactly
+// `out` positions over an operand of extent `in` padded by `low`. It may be negative (elements that
+// no window reaches).
 int64_t HighPadding(int64_t in, int64_t low, int64_t window, int64_t stride, int64_t out) {
   return Extent(out, stride) - 1 + window - in - low;
 }
@@ -78,7 +80,8 @@ Value Correlate(const Call& c, Value x, Value w, const Geometry& g, const Dims& 
   return Convolve(c, x, w, PlainDims(static_cast<int64_t>(rank)), window, g.groups, 1);
 }
 
-// w[groups * o, i, ...] to [groups * i, o, ...], each kernel reversed: the kernel of the adjoint in the input.
+// w[groups * o, i, ...] to [groups * i, o, ...], each kernel reversed: the kernel of the adjoint in
+// the input.
 Value AdjointKernel(Value w, int64_t groups) {
   Dims split = w.dims();
   split[0] /= groups;
@@ -93,7 +96,8 @@ Value AdjointKernel(Value w, int64_t groups) {
   return shlo::reverse(shlo::reshape(swapped, merged), SpatialPositions(w.rank() - 2));
 }
 
-// The adjoint of Correlate in x: y[n, o, ...] with w[o, i, ...] to [n, groups * i, ...] of spatial dims `in`.
+// The adjoint of Correlate in x: y[n, o, ...] with w[o, i, ...] to [n, groups * i, ...] of spatial
+// dims `in`.
 Value CorrelateInputAdjoint(const Call& c, Value y, Value w, const Geometry& g, const Dims& in) {
   const size_t rank = in.size();
   Dims result = {y.dim(0), w.dim(1) * g.groups};
@@ -111,8 +115,8 @@ Value CorrelateInputAdjoint(const Call& c, Value y, Value w, const Geometry& g, 
                   g.groups, 1);
 }
 
-// The adjoint of Correlate in w: x[n, groups * i, ...] with y[n, o, ...] to [o, i, ...] of spatial dims `kernel`. The
-// batch is what is summed over, so it takes the place of the features.
+// The adjoint of Correlate in w: x[n, groups * i, ...] with y[n, o, ...] to [o, i, ...] of spatial
+// dims `kernel`. The batch is what is summed over, so it takes the place of the features.
 Value CorrelateWeightAdjoint(const Call& c, Value x, Value y, const Geometry& g,
                              const Dims& kernel) {
   const size_t rank = kernel.size();
@@ -141,7 +145,8 @@ Value Convolution(Call& c) {
   return y + shlo::broadcast_in_dim(shlo::convert(c.tensor(2), y.dtype()), y.dims(), {1});
 }
 
-// grad_output, input, weight, [bias_sizes,] stride, padding, dilation, transposed, output_padding, groups, output_mask
+// grad_output, input, weight, [bias_sizes,] stride, padding, dilation, transposed, output_padding,
+// groups, output_mask
 Results ConvolutionBackward(Call& c) {
   const int first = c.size() - 7;
   Value dy = c.tensor(0), x = c.tensor(1), w = c.tensor(2);

@@ -8,7 +8,8 @@ namespace {
 
 using shlo::broadcast_to;
 
-// --- fills -----------------------------------------------------------------------------------------
+// --- fills
+// -----------------------------------------------------------------------------------------
 
 Value Fill(Call& c) { return broadcast_to(convert(c.tensor(1), c.out().dtype), c.out().dims); }
 Value Zero(Call& c) { return constant(c.builder(), 0, c.out()); }
@@ -18,7 +19,8 @@ LOWER("aten::fill_", Fill);
 LOWER("aten::zero", Zero);
 LOWER("aten::zero_", Zero);
 
-// --- ranges ----------------------------------------------------------------------------------------
+// --- ranges
+// ----------------------------------------------------------------------------------------
 
 // The index along the only dim of the result.
 Value Position(const Call& c, DType dtype) { return iota(c.builder(), 0, {dtype, c.out().dims}); }
@@ -27,7 +29,8 @@ bool IsNumber(const Call& c, int i) {
   return i < c.size() && std::holds_alternative<Number>(c.args[i].v);
 }
 
-// arange(end), (start, end) and (start, end, step). Like the CPU, in int64 or float64 and rounded once at the end.
+// arange(end), (start, end) and (start, end, step). Like the CPU, in int64 or float64 and rounded
+// once at the end.
 Value Arange(Call& c) {
   int numbers = 0;
   DType dtype = DType::kS64;
@@ -42,7 +45,8 @@ Value Arange(Call& c) {
 
 LOWER("aten::arange", Arange);
 
-// The dtype that steps of linspace and logspace are computed in: float64 for integers, for they must not round up.
+// The dtype that steps of linspace and logspace are computed in: float64 for integers, for they
+// must not round up.
 DType StepDType(const Call& c) {
   DType dtype = shlo::opmath_dtype(c.out().dtype);
   return IsInteger(dtype) ? DType::kF64 : dtype;
@@ -74,7 +78,8 @@ Value Logspace(Call& c) {  // logspace(start, end, steps, base)
 LOWER("aten::linspace", LinspaceRange);
 LOWER("aten::logspace", Logspace);
 
-// --- matrices and their indices ------------------------------------------------------------------------
+// --- matrices and their indices
+// ------------------------------------------------------------------------
 
 Value Eye(Call& c) {
   TensorType type{DType::kS64, c.out().dims};
@@ -87,8 +92,8 @@ struct Coordinates {
   Value row, column;
 };
 
-// Coordinates of element number k of the part of a [rows, columns] matrix where column <= row + offset, row by row.
-// The part is a triangle cut at its top, then full rows.
+// Coordinates of element number k of the part of a [rows, columns] matrix where column <= row +
+// offset, row by row. The part is a triangle cut at its top, then full rows.
 Coordinates LowerTriangle(Value k, int64_t rows, int64_t columns, int64_t offset) {
   int64_t first_row = std::max<int64_t>(0, -offset);
   int64_t first_length = std::min(columns, first_row + offset + 1);
@@ -116,7 +121,9 @@ Value Stacked(Value row, Value column) {
   return concatenate(parts, 0);
 }
 
-Value ElementNumbers(const Call& c) { return iota(c.builder(), 0, {DType::kS64, {c.out().dims[1]}}); }
+Value ElementNumbers(const Call& c) {
+  return iota(c.builder(), 0, {DType::kS64, {c.out().dims[1]}});
+}
 
 Value TrilIndices(Call& c) {  // tril_indices(row, col, offset)
   if (c.out().dims[1] == 0) return Zero(c);

@@ -23,8 +23,8 @@ Value Hermitian(Value a, bool lower) {
   return shlo::select(lower ? column <= row : column >= row, a, mirrored);
 }
 
-// 1-based number of the first leading minor of a[b, n, n] that is not positive, 0 when there is none: s32[b]. The
-// pivots of elimination without exchanges are quotients of consecutive minors.
+// 1-based number of the first leading minor of a[b, n, n] that is not positive, 0 when there is
+// none: s32[b]. The pivots of elimination without exchanges are quotients of consecutive minors.
 Value FirstBadMinor(Value a) {
   Value lu = FactorLu(a, false).lu;
   Value row = shlo::index_like(a, 1, DType::kS32), column = shlo::index_like(a, 2, DType::kS32);
@@ -36,8 +36,8 @@ Value FirstBadMinor(Value a) {
   return shlo::where(first == none, 0.0, first + 1.0);
 }
 
-// self, upper, check_errors -> L, info. Only the triangle that is asked for is read. The plugin marks failure with NaN;
-// which minor it was is found out only then.
+// self, upper, check_errors -> L, info. Only the triangle that is asked for is read. The plugin
+// marks failure with NaN; which minor it was is found out only then.
 Results CholeskyEx(Call& c) {
   Value a = c.tensor(0);
   const bool lower = !c.boolean(1);

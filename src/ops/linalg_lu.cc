@@ -57,7 +57,8 @@ Value PivotSize(Value x) {
   return shlo::abs(shlo::real(x)) + shlo::abs(shlo::imag(x));
 }
 
-// The row number [b, 1, 1] of the largest element of column[b, m, 1] from row k on; the first of equal ones.
+// The row number [b, 1, 1] of the largest element of column[b, m, 1] from row k on; the first of
+// equal ones.
 Value PivotRow(Value column, Value rows, Value k) {
   Value size = shlo::where(rows < k, -1.0, PivotSize(column));
   Value largest = Spread(shlo::reduce_max(size, {1}, true), size.dims());
@@ -99,8 +100,7 @@ LuFactors FactorLu(Value a, bool pivot) {
   if (batch == 0 || count == 0) return {a, pivots, shlo::reshape(order, {batch, m}), info};
   const Value init[] = {zero(), a, pivots, order, info};
   auto result = shlo::while_(
-      init,
-      [&](std::span<const Value> s) { return s[0] < static_cast<double>(count); },
+      init, [&](std::span<const Value> s) { return s[0] < static_cast<double>(count); },
       [&](std::span<const Value> s) {
         Value k = s[0], lu = s[1], order = s[3], info = s[4];
         Value rows = shlo::index_like(order, 1, DType::kS32);

@@ -5,7 +5,8 @@
 
 namespace torch_tpu::ops {
 
-// Factors of a[b, m, n], packed as LAPACK's getrf packs them: L below the diagonal (its own diagonal is 1), U above.
+// Factors of a[b, m, n], packed as LAPACK's getrf packs them: L below the diagonal (its own
+// diagonal is 1), U above.
 struct LuFactors {
   Value lu;           // [b, m, n]
   Value pivots;       // s32[b, min(m, n)]: row exchanged with row i, counted from 1
@@ -13,7 +14,8 @@ struct LuFactors {
   Value info;         // s32[b]: number of the first zero pivot, 0 when there is none
 };
 
-// Without `pivot` rows stay where they are. One elimination step a pass of a loop, whatever the size.
+// Without `pivot` rows stay where they are. One elimination step a pass of a loop, whatever the
+// size.
 LuFactors FactorLu(Value a, bool pivot);
 
 // Leading dims merged into one, and back to `batch`.
@@ -25,7 +27,8 @@ Dims BatchDims(const Dims& dims, int64_t matrix_rank);
 // The order of rows [b, m] that the exchanges `pivots` [b, k] lead to.
 Value PermutationOf(Value pivots, int64_t m);
 
-// x with op(A) x = rhs[b, n, k], where A = P L U as packed; op is the conjugate transpose when `adjoint`.
+// x with op(A) x = rhs[b, n, k], where A = P L U as packed; op is the conjugate transpose when
+// `adjoint`.
 Value SolveLu(Value lu, Value permutation, Value rhs, bool adjoint);
 
 Value Conjugate(Value x);  // x itself when real

@@ -59,8 +59,8 @@ Results LuUnpack(Call& c) {
   return results;
 }
 
-// Factors, a permutation and a right-hand side whose batches broadcast to that of the solution x: op(A) x = rhs, or
-// x op(A) = rhs when not `left`.
+// Factors, a permutation and a right-hand side whose batches broadcast to that of the solution x:
+// op(A) x = rhs, or x op(A) = rhs when not `left`.
 Value SolveBroadcast(Value lu, Value permutation, Value rhs, bool left, bool adjoint) {
   const Dims lu_batch = BatchDims(lu.dims(), 2), rhs_batch = BatchDims(rhs.dims(), 2);
   const Dims both[] = {lu_batch, rhs_batch};
@@ -109,8 +109,8 @@ Results SolveEx(Call& c) {
   return {x, lu, SplitBatch(f.pivots, batch), SplitBatch(f.info, batch)};
 }
 
-// Determinants factor the transpose of a contiguous real A, and their gradient formulas look at A's layout to tell which
-// of the two was factored.
+// Determinants factor the transpose of a contiguous real A, and their gradient formulas look at A's
+// layout to tell which of the two was factored.
 LuFactors FactorForDeterminant(const Call& c) {
   Value a = MergeBatch(c.tensor(0), 2);
   const bool transposed = c.contiguous(0) && !IsComplex(a.dtype());

@@ -4,7 +4,8 @@
 namespace torch_tpu::ops {
 
 Value ApplyMaps(Value x, std::span<const Value> maps, bool adjoint) {
-  // The contracted dim leaves and its replacement comes last: after as many steps as maps, all are in place.
+  // The contracted dim leaves and its replacement comes last: after as many steps as maps, all are
+  // in place.
   const int64_t dim = x.rank() - static_cast<int64_t>(maps.size());
   for (Value map : maps) {
     x = shlo::dot_general(x, map, {{}, {}, {dim}, {adjoint ? 0 : 1}}, shlo::Precision::kHighest);

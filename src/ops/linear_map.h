@@ -1,4 +1,5 @@
-// Tensors whose spatial dims are resampled: one small matrix a dim, forward as a product, backward as its transpose.
+// Tensors whose spatial dims are resampled: one small matrix a dim, forward as a product, backward
+// as its transpose.
 #pragma once
 
 #include <span>
@@ -7,8 +8,9 @@
 
 namespace torch_tpu::ops {
 
-// maps[i], of dims [out, in], replaces dim i of the last maps.size() dims of x: y[.., o, ..] = sum_i m[o, i] x[.., i, ..].
-// With `adjoint` the maps act transposed. At full precision; x and the maps have one dtype.
+// maps[i], of dims [out, in], replaces dim i of the last maps.size() dims of x: y[.., o, ..] =
+// sum_i m[o, i] x[.., i, ..]. With `adjoint` the maps act transposed. At full precision; x and the
+// maps have one dtype.
 Value ApplyMaps(Value x, std::span<const Value> maps, bool adjoint);
 
 // Row numbers (output positions) and column numbers (input positions) of a map, as `dtype`.

@@ -63,7 +63,8 @@ Value SmoothL1Loss(Call& c) {  // smooth_l1_loss(self, target, reduction, beta)
   return ReduceLoss(c, 2, where(d < beta, d * d * 0.5 / beta, d - beta * 0.5));
 }
 
-Value SmoothL1LossBackward(Call& c) {  // smooth_l1_loss_backward(grad_output, self, target, reduction, beta)
+Value SmoothL1LossBackward(
+    Call& c) {  // smooth_l1_loss_backward(grad_output, self, target, reduction, beta)
   auto [x, y] = Operands(c, 1, 2);
   Value beta = ResultNumber(c, 4), d = x - y;
   return Gradient(c, 3, where(d <= -beta, -1.0, where(d >= beta, 1.0, d / beta)));
@@ -75,7 +76,8 @@ Value HuberLoss(Call& c) {  // huber_loss(self, target, reduction, delta)
   return ReduceLoss(c, 2, where(d <= delta, d * d * 0.5, (d - delta * 0.5) * delta));
 }
 
-Value HuberLossBackward(Call& c) {  // huber_loss_backward(grad_output, self, target, reduction, delta)
+Value HuberLossBackward(
+    Call& c) {  // huber_loss_backward(grad_output, self, target, reduction, delta)
   auto [x, y] = Operands(c, 1, 2);
   Value delta = ResultNumber(c, 4), d = x - y;
   return Gradient(c, 3, where(d < -delta, -delta, where(d > delta, delta, d)));

@@ -12,9 +12,9 @@ using shlo::opmath;
 
 // One forward or backward call: self is [C] or [N, C, ...], target [] or [N, ...].
 struct Nll {
-  Value target;   // dims of self without the class dim
-  Value valid;    // i1: target is not ignore_index
-  Value weight;   // of each target's class, 0 where ignored
+  Value target;  // dims of self without the class dim
+  Value valid;   // i1: target is not ignore_index
+  Value weight;  // of each target's class, 0 where ignored
   int64_t class_dim = 0;
   int64_t classes = 0;
 };
@@ -59,13 +59,14 @@ Nll Prepare(Call& c, int first) {
   }
   Value in_range = (nll.target >= 0.0) & (nll.target < static_cast<double>(nll.classes));
   c.check_index(reduce_all(in_range | !nll.valid, AllDims(nll.target)),
-                "nll_loss: a target is out of bounds: expected 0 to " + std::to_string(nll.classes - 1) +
-                    " or ignore_index " + std::to_string(c.integer(first + 4)));
+                "nll_loss: a target is out of bounds: expected 0 to " +
+                    std::to_string(nll.classes - 1) + " or ignore_index " +
+                    std::to_string(c.integer(first + 4)));
   return nll;
 }
 
-// nll_loss_forward(self, target, weight, reduction, ignore_index) -> output, total_weight. Total weight is 0 without a
-// reduction of a batch.
+// nll_loss_forward(self, target, weight, reduction, ignore_index) -> output, total_weight. Total
+// weight is 0 without a reduction of a batch.
 Results NllForward(Call& c) {
   Value x = opmath(c.tensor(0));
   Nll nll = Prepare(c, 0);
@@ -73,7 +74,8 @@ Results NllForward(Call& c) {
   Value loss = where(nll.valid, picked * nll.weight, 0.0);
   Value total = reduce_sum(nll.weight, AllDims(nll.weight));
   int64_t reduction = c.integer(3);
-  if (reduction == kNone) return {loss, x.rank() == 1 ? total : constant(c.builder(), 0, total.type())};
+  if (reduction == kNone)
+    return {loss, x.rank() == 1 ? total : constant(c.builder(), 0, total.type())};
   Value sum = reduce_sum(loss, AllDims(loss));
   return {reduction == kSum ? sum : sum / total, total};
 }

@@ -29,7 +29,8 @@ namespace {
 Value Factor(const Call& c, int i) {
   Value x = c.tensor(i);
   const DType out = c.out().dtype;
-  const bool widen = x.dtype() != out && (IsInteger(out) || DTypeSize(out) > DTypeSize(DType::kF32));
+  const bool widen =
+      x.dtype() != out && (IsInteger(out) || DTypeSize(out) > DTypeSize(DType::kF32));
   return widen ? shlo::convert(x, out) : x;
 }
 
@@ -45,8 +46,8 @@ Value Vdot(Call& c) {
   return Dot(c, x, c.tensor(1), {{}, {}, {0}, {0}});
 }
 
-// beta * added + alpha * product, with beta and alpha at positions `beta` and beta + 1. A beta of 0 keeps NaN and
-// infinity of `added` out, as PyTorch documents.
+// beta * added + alpha * product, with beta and alpha at positions `beta` and beta + 1. A beta of 0
+// keeps NaN and infinity of `added` out, as PyTorch documents.
 Value AddScaled(const Call& c, Value added, Value product, int beta) {
   Value y = c.number_is(beta + 1, 1) ? product : product * c.number(beta + 1);
   if (c.number_is(beta, 0)) return y;
@@ -54,9 +55,7 @@ Value AddScaled(const Call& c, Value added, Value product, int beta) {
   return (c.number_is(beta, 1) ? x : x * c.number(beta)) + shlo::broadcast_to(y, c.out().dims);
 }
 
-Value Addmm(Call& c) {
-  return AddScaled(c, c.tensor(0), MatMul(c, Factor(c, 1), Factor(c, 2)), 3);
-}
+Value Addmm(Call& c) { return AddScaled(c, c.tensor(0), MatMul(c, Factor(c, 1), Factor(c, 2)), 3); }
 
 Value AddmmDtype(Call& c) {
   return AddScaled(c, c.tensor(0), MatMul(c, Factor(c, 1), Factor(c, 2)), 4);
@@ -82,8 +81,8 @@ Value Addr(Call& c) {
   Value column = shlo::unsqueeze(shlo::convert(c.tensor(1), dtype), 1);
   Value row = shlo::unsqueeze(shlo::convert(c.tensor(2), dtype), 0);
   const Dims dims = {column.dim(0), row.dim(1)};
-  return AddScaled(c, c.tensor(0),
-                   shlo::broadcast_to(column, dims) * shlo::broadcast_to(row, dims), 3);
+  return AddScaled(c, c.tensor(0), shlo::broadcast_to(column, dims) * shlo::broadcast_to(row, dims),
+                   3);
 }
 
 LOWER("aten::mm", Mm);

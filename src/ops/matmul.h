@@ -5,8 +5,8 @@
 
 namespace torch_tpu::ops {
 
-// dot_general at the call's precision. Half types accumulate in float32, which is the result's dtype; all others keep
-// theirs. Both sides have the same dtype.
+// dot_general at the call's precision. Half types accumulate in float32, which is the result's
+// dtype; all others keep theirs. Both sides have the same dtype.
 Value Dot(const Call& c, Value lhs, Value rhs, const shlo::DotDims& dims);
 
 // lhs[..., n, k] x rhs[..., k, m] with equal leading dims, by Dot.

@@ -8,13 +8,15 @@ namespace torch_tpu::ops {
 // Mean over `dims`, kept with size 1.
 Value MeanOver(Value x, const Dims& dims);
 
-// Mean and biased variance over `dims`, kept with size 1. Two passes: the variance is of the centred values.
+// Mean and biased variance over `dims`, kept with size 1. Two passes: the variance is of the
+// centred values.
 struct Moments {
   Value mean, variance;
 };
 Moments MomentsOver(Value x, const Dims& dims);
 
-// The gradient in x of x_hat = (x - mean) * rstd, for moments over `dims`; rstd has those dims of size 1.
+// The gradient in x of x_hat = (x - mean) * rstd, for moments over `dims`; rstd has those dims of
+// size 1.
 Value NormalizeBackward(Value dx_hat, Value x_hat, Value rstd, const Dims& dims);
 
 // v broadcast to the dims of `like`, by NumPy's rule.

@@ -1,8 +1,10 @@
-// Batch normalisation and its gradient, and the pieces that synchronised batch normalisation is made of.
+// Batch normalisation and its gradient, and the pieces that synchronised batch normalisation is
+// made of.
 //
-// native_batch_norm and _native_batch_norm_legit return five values: out, save_mean, save_invstd and the new running
-// statistics, which the caller stores (both schemas return three; the first does not even mark what it writes). The
-// last two are empty unless training with running statistics.
+// native_batch_norm and _native_batch_norm_legit return five values: out, save_mean, save_invstd
+// and the new running statistics, which the caller stores (both schemas return three; the first
+// does not even mark what it writes). The last two are empty unless training with running
+// statistics.
 #include "ops/norm.h"
 
 namespace torch_tpu::ops {
@@ -114,7 +116,8 @@ Results BatchNormNoTraining(Call& c) {
   return results;
 }
 
-// grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps, output_mask
+// grad_out, input, weight, running_mean, running_var, save_mean, save_invstd, train, eps,
+// output_mask
 Results BatchNormBackward(Call& c) {
   Value dy = shlo::opmath(c.tensor(0)), x = shlo::opmath(c.tensor(1));
   const bool training = c.boolean(7);
@@ -137,7 +140,8 @@ Results BatchNormBackward(Call& c) {
   return grads;
 }
 
-// --- synchronised over processes: statistics, their union, normalisation, and the same backward ---
+// --- synchronised over processes: statistics, their union, normalisation, and the same backward
+// ---
 
 TensorType StatisticType(Value x) { return {shlo::opmath_dtype(x.dtype()), {x.dim(1)}}; }
 
@@ -152,8 +156,8 @@ std::vector<TensorType> StatsShape(const Call& c) {
   return {StatisticType(c.tensor(0)), StatisticType(c.tensor(0))};
 }
 
-// input, mean[w, C], invstd[w, C], running_mean, running_var, momentum, eps, counts[w] -> mean, invstd and the new
-// running statistics (the schema does not mark that it writes them)
+// input, mean[w, C], invstd[w, C], running_mean, running_var, momentum, eps, counts[w] -> mean,
+// invstd and the new running statistics (the schema does not mark that it writes them)
 Results GatherStats(Call& c) {
   Value mean = shlo::opmath(c.tensor(1)), invstd = shlo::opmath(c.tensor(2));
   Value eps = c.number(6);
@@ -184,7 +188,8 @@ Value Elemt(Call& c) {
 
 std::vector<TensorType> LikeFirst(const Call& c) { return {c.tensor(0).type()}; }
 
-// grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g -> sum_dy, sum_dy_xmu, grad_weight, grad_bias
+// grad_out, input, mean, invstd, weight, input_g, weight_g, bias_g -> sum_dy, sum_dy_xmu,
+// grad_weight, grad_bias
 Results BackwardReduce(Call& c) {
   Value dy = shlo::opmath(c.tensor(0)), x = shlo::opmath(c.tensor(1));
   const Dims reduced = ReducedDims(x);

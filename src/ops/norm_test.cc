@@ -20,15 +20,17 @@ TestCall& BatchNorm(TestCall& c, DType dtype, bool statistics, bool training) {
   c.Bool(training).Number().Number();
   c.Out(dtype, {4, 3, 5}).Out(DType::kF32, {3}).Out(DType::kF32, {3});
   const bool updates = statistics && training;
-  for (int i = 0; i < 2; ++i) c.Out(updates ? DType::kF32 : DType::kInvalid, updates ? Dims{3} : Dims{});
+  for (int i = 0; i < 2; ++i)
+    c.Out(updates ? DType::kF32 : DType::kInvalid, updates ? Dims{3} : Dims{});
   return c;
 }
 
 TEST(NormTest, TrainingGivesFiveResults) {
   TestCall c("aten::native_batch_norm");
   const std::string text = BatchNorm(c, DType::kF32, true, true).Text();
-  EXPECT_TRUE(Contains(text, "-> (tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, "
-                             "tensor<3xf32>)"))
+  EXPECT_TRUE(Contains(text,
+                       "-> (tensor<4x3x5xf32>, tensor<3xf32>, tensor<3xf32>, tensor<3xf32>, "
+                       "tensor<3xf32>)"))
       << text;
 }
 

@@ -11,9 +11,12 @@ using shlo::opmath_dtype;
 
 Value RoundTo(Value x, DType dtype) {
   switch (dtype) {
-    case DType::kF16: return reduce_precision(x, 5, 10);
-    case DType::kBF16: return reduce_precision(x, 8, 7);
-    default: return IsReducedFloat(dtype) ? convert(convert(x, dtype), x.dtype()) : x;
+    case DType::kF16:
+      return reduce_precision(x, 5, 10);
+    case DType::kBF16:
+      return reduce_precision(x, 8, 7);
+    default:
+      return IsReducedFloat(dtype) ? convert(convert(x, dtype), x.dtype()) : x;
   }
 }
 
@@ -44,7 +47,9 @@ Value CommonOperand(const Call& c, int i) {
   return broadcast_to(convert(c.tensor(i), c.common_dtype()), c.out().dims);
 }
 
-Value ResultNumber(const Call& c, int i) { return convert(c.number(i), opmath_dtype(c.out().dtype)); }
+Value ResultNumber(const Call& c, int i) {
+  return convert(c.number(i), opmath_dtype(c.out().dtype));
+}
 
 Value BoolLike(Value like, bool value) {
   return constant(like.builder(), int{value}, {DType::kPred, like.dims()});
@@ -55,10 +60,14 @@ namespace {
 // The signed integer as wide as `dtype`.
 DType BitsOf(DType dtype) {
   switch (DTypeSize(dtype)) {
-    case 1: return DType::kS8;
-    case 2: return DType::kS16;
-    case 4: return DType::kS32;
-    default: return DType::kS64;
+    case 1:
+      return DType::kS8;
+    case 2:
+      return DType::kS16;
+    case 4:
+      return DType::kS32;
+    default:
+      return DType::kS64;
   }
 }
 
@@ -82,15 +91,23 @@ Value Truncate(Value x) {
 
 double LargestFinite(DType dtype) {
   switch (dtype) {
-    case DType::kF16: return 65504.0;
-    case DType::kBF16: return 0x1.FEp127;
-    case DType::kF32: return std::numeric_limits<float>::max();
-    case DType::kF64: return std::numeric_limits<double>::max();
-    case DType::kF8E4M3FN: return 448.0;
-    case DType::kF8E4M3FNUZ: return 240.0;
+    case DType::kF16:
+      return 65504.0;
+    case DType::kBF16:
+      return 0x1.FEp127;
+    case DType::kF32:
+      return std::numeric_limits<float>::max();
+    case DType::kF64:
+      return std::numeric_limits<double>::max();
+    case DType::kF8E4M3FN:
+      return 448.0;
+    case DType::kF8E4M3FNUZ:
+      return 240.0;
     case DType::kF8E5M2:
-    case DType::kF8E5M2FNUZ: return 57344.0;
-    default: throw shlo::BuildError("no largest finite value for " + std::string(DTypeName(dtype)));
+    case DType::kF8E5M2FNUZ:
+      return 57344.0;
+    default:
+      throw shlo::BuildError("no largest finite value for " + std::string(DTypeName(dtype)));
   }
 }
 

@@ -1,4 +1,5 @@
-// Binary arithmetic: sums, products, quotients, remainders, powers and their floating-point relatives.
+// Binary arithmetic: sums, products, quotients, remainders, powers and their floating-point
+// relatives.
 #include <cmath>
 #include <numbers>
 
@@ -8,7 +9,8 @@
 namespace torch_tpu::ops {
 namespace {
 
-// --- sums and products -----------------------------------------------------------------------------
+// --- sums and products
+// -----------------------------------------------------------------------------
 
 Value Scaled(Call& c, int tensor, int alpha) {
   Value x = ResultOperand(c, tensor);
@@ -25,11 +27,13 @@ LOWER("aten::sub", Sub);
 LOWER("aten::rsub", Rsub);
 LOWER("aten::mul", Mul);
 
-// --- quotients and remainders ------------------------------------------------------------------------
+// --- quotients and remainders
+// ------------------------------------------------------------------------
 
 Value HaveOppositeSigns(Value a, Value b) { return (a < 0.0) != (b < 0.0); }
 
-// Division by zero is answered by the hardware's rule where the CPU raises, so it must not trap: the plugin sees to it.
+// Division by zero is answered by the hardware's rule where the CPU raises, so it must not trap:
+// the plugin sees to it.
 Value FloorDivideIntegers(Value a, Value b) {
   Value quotient = a / b;
   if (!IsSigned(a.dtype())) return quotient;
@@ -37,7 +41,8 @@ Value FloorDivideIntegers(Value a, Value b) {
   return where(inexact & HaveOppositeSigns(a, b), quotient - 1.0, quotient);
 }
 
-// Python's floor division on floats: (a - fmod(a, b)) / b is exact where floor(a / b) may round up to a whole number.
+// Python's floor division on floats: (a - fmod(a, b)) / b is exact where floor(a / b) may round up
+// to a whole number.
 Value FloorDivideFloats(Value a, Value b) {
   Value mod = remainder(a, b);
   Value div = (a - mod) / b;
@@ -82,7 +87,8 @@ LOWER("aten::floor_divide", FloorDivide);
 LOWER("aten::remainder", Remainder);
 LOWER("aten::fmod", Fmod);
 
-// --- powers ------------------------------------------------------------------------------------------
+// --- powers
+// ------------------------------------------------------------------------------------------
 
 // Wraps around like repeated multiplication. To a negative power all but 1 and -1 give 0.
 Value IntegerPower(Value base, Value exponent) {
@@ -100,7 +106,8 @@ Value IntegerPower(Value base, Value exponent) {
   return where(exponent < 0.0, of_negative, power);
 }
 
-// std::pow of a complex 0 goes through its logarithm, which the plugin's product with a zero part makes NaN.
+// std::pow of a complex 0 goes through its logarithm, which the plugin's product with a zero part
+// makes NaN.
 Value ComplexPower(Value base, Value exponent) {
   return where((base == 0.0) & (real(exponent) > 0.0), 0.0, power(base, exponent));
 }
@@ -112,7 +119,8 @@ Value Power(Value base, Value exponent) {
 
 Value Pow(Call& c) { return Power(ResultOperand(c, 0), ResultOperand(c, 1)); }  // (self, exponent)
 
-// pow(tensor, number): numbers that are always constants have forms that are faster and, for 0.5, other at -inf.
+// pow(tensor, number): numbers that are always constants have forms that are faster and, for 0.5,
+// other at -inf.
 Value PowNumber(Call& c) {
   Value base = ResultOperand(c, 0);
   if (c.number_is(1, 1)) return base;
@@ -126,7 +134,8 @@ Value PowNumber(Call& c) {
 LOWER("aten::pow", Pow);
 LOWER("aten::pow.Tensor_Scalar", PowNumber);
 
-// --- larger and smaller --------------------------------------------------------------------------------
+// --- larger and smaller
+// --------------------------------------------------------------------------------
 
 Value Maximum(Call& c) { return max(ResultOperand(c, 0), ResultOperand(c, 1)); }
 Value Minimum(Call& c) { return min(ResultOperand(c, 0), ResultOperand(c, 1)); }
@@ -144,7 +153,8 @@ LOWER("aten::minimum", Minimum);
 LOWER("aten::fmax", IgnoreNan<shlo::max>);
 LOWER("aten::fmin", IgnoreNan<shlo::min>);
 
-// --- floats --------------------------------------------------------------------------------------------
+// --- floats
+// --------------------------------------------------------------------------------------------
 
 Value Atan2(Call& c) { return atan2(ResultOperand(c, 0), ResultOperand(c, 1)); }
 
@@ -204,7 +214,8 @@ LOWER("aten::special_xlog1py", XLogY<shlo::log_plus_one>);
 LOWER("aten::nextafter", NextAfter);
 LOWER("aten::heaviside", Heaviside);
 
-// --- divisors ------------------------------------------------------------------------------------------
+// --- divisors
+// ------------------------------------------------------------------------------------------
 
 // Euclid's algorithm on all elements at once, until every one has ended.
 Value GreatestCommonDivisor(Value a, Value b) {

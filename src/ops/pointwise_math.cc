@@ -1,5 +1,5 @@
-// Mathematical functions of one argument: powers, exponentials, logarithms, trigonometry and the error function.
-// Integer arguments are computed in the float dtype of the result.
+// Mathematical functions of one argument: powers, exponentials, logarithms, trigonometry and the
+// error function. Integer arguments are computed in the float dtype of the result.
 #include <cmath>
 #include <numbers>
 
@@ -21,8 +21,8 @@ Value Exp2(Call& c) {
   return power(full_like(x, 2.0), x);
 }
 
-// A whole power of the base gives a whole number, so that floor(log2(8)) is 3. A complex logarithm is scaled by its
-// parts: as a complex product, infinity times the scale's zero would be NaN.
+// A whole power of the base gives a whole number, so that floor(log2(8)) is 3. A complex logarithm
+// is scaled by its parts: as a complex product, infinity times the scale's zero would be NaN.
 Value LogOfBase(Value x, double base) {
   double scale = 1.0 / std::log(base);
   Value y = log(x);

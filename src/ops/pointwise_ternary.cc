@@ -1,4 +1,5 @@
-// Pointwise operators of three operands: bounds, interpolation, selection, and complex numbers from parts.
+// Pointwise operators of three operands: bounds, interpolation, selection, and complex numbers from
+// parts.
 #include "ops/pointwise.h"
 
 namespace torch_tpu::ops {
@@ -6,7 +7,8 @@ namespace {
 
 using shlo::broadcast_to;
 
-// clamp(self, min, max): a missing bound is None; the upper bound wins where they cross; NaN anywhere gives NaN.
+// clamp(self, min, max): a missing bound is None; the upper bound wins where they cross; NaN
+// anywhere gives NaN.
 Value Clamp(Call& c) {
   Value x = ResultOperand(c, 0);
   if (c.has(1)) x = max(x, ResultOperand(c, 1));
@@ -41,9 +43,13 @@ LOWER("aten::addcmul", Addcmul);
 LOWER("aten::addcdiv", Addcdiv);
 LOWER("aten::lerp", Lerp);
 
-Value OutOperand(Call& c, int i) { return broadcast_to(convert(c.tensor(i), c.out().dtype), c.out().dims); }
+Value OutOperand(Call& c, int i) {
+  return broadcast_to(convert(c.tensor(i), c.out().dtype), c.out().dims);
+}
 
-Value Mask(Call& c, int i) { return broadcast_to(convert(c.tensor(i), DType::kPred), c.out().dims); }
+Value Mask(Call& c, int i) {
+  return broadcast_to(convert(c.tensor(i), DType::kPred), c.out().dims);
+}
 
 Value Where(Call& c) { return select(Mask(c, 0), OutOperand(c, 1), OutOperand(c, 2)); }
 

@@ -1,4 +1,5 @@
-// Unary pointwise operators other than the mathematical functions: signs, rounding, NaN tests, bitwise and complex parts.
+// Unary pointwise operators other than the mathematical functions: signs, rounding, NaN tests,
+// bitwise and complex parts.
 #include <cmath>
 #include <numbers>
 

@@ -28,7 +28,8 @@ shlo::Window PoolingWindow(Value* x, const Pooling& p, const Dims& out) {
   w.padding_high.assign(leading, 0);
   for (size_t i = 0; i < p.kernel.size(); ++i) {
     const int64_t dim = static_cast<int64_t>(leading + i);
-    const int64_t end = (out[leading + i] - 1) * p.stride[i] + (p.kernel[i] - 1) * p.dilation[i] + 1;
+    const int64_t end =
+        (out[leading + i] - 1) * p.stride[i] + (p.kernel[i] - 1) * p.dilation[i] + 1;
     const int64_t high = end - p.padding[i] - x->dim(dim);
     if (high < 0) *x = shlo::slice_dim(*x, dim, 0, x->dim(dim) + high);
     w.dimensions.push_back(p.kernel[i]);

@@ -18,7 +18,8 @@ Counting ReadCounting(const Call& c, int first) {
   return {c.boolean(first), c.integer_or(first + 1, 0)};
 }
 
-// Elements of window `o` along one dim. Windows that ceil_mode lets run past the padding count up to its end.
+// Elements of window `o` along one dim. Windows that ceil_mode lets run past the padding count up
+// to its end.
 int64_t CountAlong(int64_t o, int64_t in, int64_t kernel, int64_t stride, int64_t padding,
                    bool include_padding) {
   const int64_t start = o * stride - padding;
@@ -31,7 +32,8 @@ Value CountsAlong(Builder& b, const Dims& out, int64_t dim, int64_t in, int64_t 
                   int64_t stride, int64_t padding, bool include_padding) {
   const TensorType type{DType::kS32, out};
   const auto number = [&](int64_t n) { return shlo::constant(b, n, type); };
-  Value start = shlo::iota(b, dim, type) * static_cast<double>(stride) - static_cast<double>(padding);
+  Value start =
+      shlo::iota(b, dim, type) * static_cast<double>(stride) - static_cast<double>(padding);
   Value end = shlo::min(start + static_cast<double>(kernel), number(in + padding));
   if (include_padding) return end - start;
   return shlo::min(end, number(in)) - shlo::max(start, number(0));
@@ -84,13 +86,13 @@ Value AvgPoolBackward(Call& c) {
   Value dy = shlo::opmath(c.tensor(0));
   if (NumElements(dy.dims()) == 0) return shlo::constant(c.builder(), 0, c.out());
   dy = DivideByCount(dy, p, in, ReadCounting(c, 6));
-  // An element's gradient is the sum over the windows that hold it: a window of the same size over the spread dy.
+  // An element's gradient is the sum over the windows that hold it: a window of the same size over
+  // the spread dy.
   const size_t leading = in.size() - p.kernel.size();
   Dims low(leading, 0), high(leading, 0), interior(leading, 0);
   for (size_t d = 0; d < p.kernel.size(); ++d) {
     low.push_back(p.kernel[d] - 1 - p.padding[d]);
-    high.push_back(in[leading + d] + p.padding[d] -
-                   (dy.dims()[leading + d] - 1) * p.stride[d] - 1);
+    high.push_back(in[leading + d] + p.padding[d] - (dy.dims()[leading + d] - 1) * p.stride[d] - 1);
     interior.push_back(p.stride[d] - 1);
   }
   Value spread = shlo::pad(dy, shlo::scalar(c.builder(), 0.0, dy.dtype()), low, high, interior);
@@ -126,7 +128,8 @@ std::vector<Value> AdaptiveMaps(Builder& b, const Dims& out, const Dims& in, int
   return maps;
 }
 
-// Dims `in` with each of the last `rank` split into [out, in / out]; `split` receives the positions of the latter.
+// Dims `in` with each of the last `rank` split into [out, in / out]; `split` receives the positions
+// of the latter.
 Dims SplitDims(const Dims& out, const Dims& in, int64_t rank, Dims* split) {
   Dims dims(in.begin(), in.end() - rank);
   for (int64_t i = rank; i > 0; --i) {

@@ -39,8 +39,8 @@ void ForEachOffset(const Dims& kernel, const std::function<void(const Dims&)>& v
   }
 }
 
-// The gradient without a scatter: for each position within the window, the windows whose maximum lies there, spread
-// over the input. It all fuses into one loop.
+// The gradient without a scatter: for each position within the window, the windows whose maximum
+// lies there, spread over the input. It all fuses into one loop.
 Value SpreadMaxima(Value dy, Value indices, const Pooling& p, const Dims& dims) {
   const size_t leading = dims.size() - p.kernel.size();
   Builder& b = dy.builder();
@@ -86,8 +86,8 @@ Value MaxPoolBackward(Call& c) {
   return AddAtPlaneIndices(dy, indices, dims, kRank);
 }
 
-// Splits dim `dim` of x into [out, taps]: the elements of each adaptive window, the last one repeated where a window
-// is shorter than the longest.
+// Splits dim `dim` of x into [out, taps]: the elements of each adaptive window, the last one
+// repeated where a window is shorter than the longest.
 Value AdaptiveTaps(Value x, int64_t dim, int64_t out) {
   const int64_t in = x.dim(dim);
   Dims dims = x.dims();
@@ -117,7 +117,8 @@ Value AdaptiveTaps(Value x, int64_t dim, int64_t out) {
   return shlo::gather(x, index, gather, slice);
 }
 
-// self, output_size. Dims are reduced one after the other; indices settle ties, so the order does not matter.
+// self, output_size. Dims are reduced one after the other; indices settle ties, so the order does
+// not matter.
 template <int kRank>
 Results AdaptiveMaxPool(Call& c) {
   Value x = c.tensor(0);

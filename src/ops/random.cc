@@ -1,5 +1,6 @@
-// Filling a tensor with random numbers: uniform, normal, integers, Bernoulli and others. Draws are made in float64 for
-// float64 results, else in float32. The in-place names stand where PyTorch has no functional sibling.
+// Filling a tensor with random numbers: uniform, normal, integers, Bernoulli and others. Draws are
+// made in float64 for float64 results, else in float32. The in-place names stand where PyTorch has
+// no functional sibling.
 #include "ops/random.h"
 
 #include <numbers>
@@ -47,8 +48,10 @@ Value Normal(Call& c, Value mean, Value deviation) {
   return complex(part(0), part(1));
 }
 
-Value NormalFill(Call& c) { return Normal(c, Parameter(c, 1), Parameter(c, 2)); }     // (self, mean, std)
-Value NormalSample(Call& c) { return Normal(c, Parameter(c, 0), Parameter(c, 1)); }   // (mean, std)
+Value NormalFill(Call& c) {
+  return Normal(c, Parameter(c, 1), Parameter(c, 2));
+}  // (self, mean, std)
+Value NormalSample(Call& c) { return Normal(c, Parameter(c, 0), Parameter(c, 1)); }  // (mean, std)
 Value LogNormal(Call& c) { return exponential(NormalFill(c)); }
 
 LOWER("aten::normal", NormalSample, {.random = true});
@@ -57,7 +60,8 @@ LOWER("aten::normal_functional", NormalFill, {.random = true});
 LOWER("aten::log_normal", LogNormal, {.random = true});
 LOWER("aten::log_normal_", LogNormal, {.random = true});
 
-// --- other distributions ---------------------------------------------------------------------------
+// --- other distributions
+// ---------------------------------------------------------------------------
 
 Value Exponential(Call& c) {  // exponential(self, lambd)
   return StandardExponential(c, DrawDType(c), c.out().dims) / Parameter(c, 1);
@@ -79,7 +83,8 @@ LOWER("aten::cauchy_", Cauchy, {.random = true});
 LOWER("aten::geometric", Geometric, {.random = true});
 LOWER("aten::geometric_", Geometric, {.random = true});
 
-// rrelu_with_noise_functional(self, noise, lower, upper, training) -> output, noise: the slope that each element got.
+// rrelu_with_noise_functional(self, noise, lower, upper, training) -> output, noise: the slope that
+// each element got.
 Results RreluWithNoise(Call& c) {
   Value x = ResultOperand(c, 0), lower = ResultNumber(c, 2), upper = ResultNumber(c, 3);
   if (!c.boolean(4)) return {where(x > 0.0, x, x * ((lower + upper) / 2.0)), c.tensor(1)};
@@ -90,7 +95,8 @@ Results RreluWithNoise(Call& c) {
 
 LOWER("aten::rrelu_with_noise_functional", RreluWithNoise, {.random = true});
 
-// --- Bernoulli and dropout ---------------------------------------------------------------------------
+// --- Bernoulli and dropout
+// ---------------------------------------------------------------------------
 
 // i1 of `dims`, true with probability p (a number or a tensor of these dims).
 Value Trials(Call& c, Value p, const Dims& dims) {

@@ -12,22 +12,30 @@ namespace {
 
 using shlo::broadcast_to;
 
-// --- integers --------------------------------------------------------------------------------------
+// --- integers
+// --------------------------------------------------------------------------------------
 
 int64_t LargestInteger(DType dtype) {
   switch (dtype) {
-    case DType::kPred: return 1;
-    case DType::kBF16: return int64_t{1} << 8;
-    case DType::kF16: return int64_t{1} << 11;
-    case DType::kF32: return int64_t{1} << 24;
-    case DType::kF64: return int64_t{1} << 53;
-    default: break;
+    case DType::kPred:
+      return 1;
+    case DType::kBF16:
+      return int64_t{1} << 8;
+    case DType::kF16:
+      return int64_t{1} << 11;
+    case DType::kF32:
+      return int64_t{1} << 24;
+    case DType::kF64:
+      return int64_t{1} << 53;
+    default:
+      break;
   }
   int bits = 8 * static_cast<int>(DTypeSize(dtype)) - (IsSigned(dtype) ? 1 : 0);
   return bits >= 63 ? std::numeric_limits<int64_t>::max() : (int64_t{1} << bits) - 1;
 }
 
-// Of a float dtype, the largest whole number up to `limit` that the dtype holds, so that no draw rounds beyond it.
+// Of a float dtype, the largest whole number up to `limit` that the dtype holds, so that no draw
+// rounds beyond it.
 int64_t LargestHeld(DType dtype, int64_t limit) {
   if (!IsFloat(dtype)) return limit;
   int64_t step = 1;
@@ -36,10 +44,11 @@ int64_t LargestHeld(DType dtype, int64_t limit) {
   return held > limit ? held - step : held;
 }
 
-// Whole numbers of [low, high], both included. The remainder of twice as many bits as the range needs leaves a bias that
-// no sample can show; 64 bits are drawn beyond a range of 2^16.
+// Whole numbers of [low, high], both included. The remainder of twice as many bits as the range
+// needs leaves a bias that no sample can show; 64 bits are drawn beyond a range of 2^16.
 Value Integers(Call& c, int64_t low, int64_t high) {
-  uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0 stands for 2^64
+  uint64_t range =
+      static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;  // 0 stands for 2^64
   bool wide = range == 0 || range > (uint64_t{1} << 16);
   Value bits = RandomBits(c, wide ? DType::kU64 : DType::kU32, c.out().dims);
   if (range != 0) {
@@ -79,15 +88,17 @@ Value RandPerm(Call& c) {
 
 LOWER("aten::randperm", RandPerm, {.random = true});
 
-// --- categories ------------------------------------------------------------------------------------
+// --- categories
+// ------------------------------------------------------------------------------------
 
 Dims WithLast(Dims dims, int64_t last) {
   dims.back() = last;
   return dims;
 }
 
-// Draws with replacement by inverting the distribution function: the first category whose cumulated weight exceeds a
-// uniform draw. A category of weight 0 is never taken, whatever the rounding of the sums.
+// Draws with replacement by inverting the distribution function: the first category whose cumulated
+// weight exceeds a uniform draw. A category of weight 0 is never taken, whatever the rounding of
+// the sums.
 Value WithReplacement(Call& c, Value weights, int64_t samples) {
   int64_t last = weights.rank() - 1, categories = weights.dim(-1);
   Value cumulated = CumSum(weights, last);
@@ -98,7 +109,8 @@ Value WithReplacement(Call& c, Value weights, int64_t samples) {
   Dims pairs = drawn;  // [..., samples, categories]
   pairs.push_back(categories);
   auto along = [&](Value v) { return broadcast_to(unsqueeze(v, last), pairs); };
-  Value taken = (along(cumulated) > broadcast_to(unsqueeze(level, -1), pairs)) & (along(weights) > 0.0);
+  Value taken =
+      (along(cumulated) > broadcast_to(unsqueeze(level, -1), pairs)) & (along(weights) > 0.0);
   Value index = index_like(taken, last + 1, IndexDType(categories));
   Value first = reduce_min(where(taken, index, static_cast<double>(categories)), {last + 1});
   Value fallback = ArgExtreme(weights, last, Extreme::kMax).second;
@@ -106,8 +118,8 @@ Value WithReplacement(Call& c, Value weights, int64_t samples) {
                broadcast_to(convert(unsqueeze(fallback, -1), first.dtype()), drawn), first);
 }
 
-// Draws without replacement: the first of a race in which category i arrives after an exponential time of rate
-// weight i.
+// Draws without replacement: the first of a race in which category i arrives after an exponential
+// time of rate weight i.
 Value WithoutReplacement(Call& c, Value weights, int64_t samples) {
   int64_t last = weights.rank() - 1;
   Value speed = weights / StandardExponential(c, weights.dtype(), weights.dims());
@@ -125,7 +137,8 @@ Value Multinomial(Call& c) {  // multinomial(self, num_samples, replacement)
   int64_t samples = c.integer(1);
   if (NumElements(c.out().dims) == 0) return constant(c.builder(), 0, c.out());
   bool replacement = c.boolean(2) && samples > 1;
-  return replacement ? WithReplacement(c, weights, samples) : WithoutReplacement(c, weights, samples);
+  return replacement ? WithReplacement(c, weights, samples)
+                     : WithoutReplacement(c, weights, samples);
 }
 
 LOWER("aten::multinomial", Multinomial, {.random = true});

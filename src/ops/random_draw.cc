@@ -1,8 +1,8 @@
 // Random bits to numbers.
-#include "ops/random.h"
-
 #include <cmath>
 #include <numbers>
+
+#include "ops/random.h"
 
 namespace torch_tpu::ops {
 namespace {
@@ -10,11 +10,16 @@ namespace {
 // Bits of the significand, the hidden one included.
 int SignificandBits(DType dtype) {
   switch (dtype) {
-    case DType::kF64: return 53;
-    case DType::kF32: return 24;
-    case DType::kF16: return 11;
-    case DType::kBF16: return 8;
-    default: return 3;  // the float8 kinds have 3 or 4
+    case DType::kF64:
+      return 53;
+    case DType::kF32:
+      return 24;
+    case DType::kF16:
+      return 11;
+    case DType::kBF16:
+      return 8;
+    default:
+      return 3;  // the float8 kinds have 3 or 4
   }
 }
 

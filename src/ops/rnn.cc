@@ -1,7 +1,7 @@
 // The fused cells that recurrent layers call once a step, and their gradients.
 //
-// The workspace that forward leaves for backward is our own: activated gates for the LSTM; reset, input and new gates,
-// the old hidden state and the hidden part of the new gate for the GRU.
+// The workspace that forward leaves for backward is our own: activated gates for the LSTM; reset,
+// input and new gates, the old hidden state and the hidden part of the new gate for the GRU.
 #include "ops/call.h"
 
 namespace torch_tpu::ops {
@@ -29,7 +29,8 @@ Value Join(std::initializer_list<Value> parts) {
 Value LogisticBackward(Value dy, Value y) { return dy * y * (1.0 - y); }
 Value TanhBackward(Value dy, Value y) { return dy * (1.0 - y * y); }
 
-// input_gates, hidden_gates, cx, input_bias, hidden_bias -> hy, cy, workspace. Gates: input, forget, cell, output.
+// input_gates, hidden_gates, cx, input_bias, hidden_bias -> hy, cy, workspace. Gates: input,
+// forget, cell, output.
 Results LstmCell(Call& c) {
   Value gates = BiasedGates(c, 0, 3) + BiasedGates(c, 1, 4);
   Value in = shlo::logistic(Chunk(gates, 0, 4)), forget = shlo::logistic(Chunk(gates, 1, 4));
@@ -60,7 +61,8 @@ Results LstmCellBackward(Call& c) {
   return grads;
 }
 
-// input_gates, hidden_gates, hx, input_bias, hidden_bias -> hy, workspace. Gates: reset, input, new.
+// input_gates, hidden_gates, hx, input_bias, hidden_bias -> hy, workspace. Gates: reset, input,
+// new.
 Results GruCell(Call& c) {
   Value x = BiasedGates(c, 0, 3), h = BiasedGates(c, 1, 4), hx = shlo::opmath(c.tensor(2));
   Value reset = shlo::logistic(Chunk(x, 0, 3) + Chunk(h, 0, 3));

@@ -21,9 +21,7 @@ Rows ReadRows(const Call& c, int x, int dim) {
 Value Restore(const Call& c, Value y) { return shlo::reshape(y, c.out().dims); }
 
 // x minus its maximum. A row of all -inf becomes NaN, as in PyTorch.
-Value Shifted(const Rows& r) {
-  return r.x - Like(shlo::reduce_max(r.x, r.dim, true), r.x);
-}
+Value Shifted(const Rows& r) { return r.x - Like(shlo::reduce_max(r.x, r.dim, true), r.x); }
 
 Value SumLike(Value x, const Dims& dim) { return Like(shlo::reduce_sum(x, dim, true), x); }
 
@@ -46,8 +44,8 @@ Value SafeSoftmax(Call& c) {
   r.x = shlo::convert(r.x, shlo::opmath_dtype(c.out().dtype));
   Value e = shlo::exponential(Shifted(r));
   Value masked = shlo::reduce_all(r.x == shlo::min_value(c.builder(), r.x.dtype()), r.dim, true);
-  return Restore(c, shlo::where(shlo::broadcast_to(masked, r.x.dims()), 0.0,
-                                e / SumLike(e, r.dim)));
+  return Restore(c,
+                 shlo::where(shlo::broadcast_to(masked, r.x.dims()), 0.0, e / SumLike(e, r.dim)));
 }
 
 // grad_output, output, dim, input_dtype

@@ -1,7 +1,9 @@
-// Resizing: nearest, linear, cubic and antialiased interpolation in one to three dims, and the gradients.
+// Resizing: nearest, linear, cubic and antialiased interpolation in one to three dims, and the
+// gradients.
 //
-// All but nearest are separable linear maps: a matrix a dim, made from iotas, applied forward as it is and backward
-// transposed. Nearest picks elements, so that infinities do not spread; its gradient is a map again.
+// All but nearest are separable linear maps: a matrix a dim, made from iotas, applied forward as it
+// is and backward transposed. Nearest picks elements, so that infinities do not spread; its
+// gradient is a map again.
 #include <cmath>
 
 #include "ops/linear_map.h"
@@ -18,7 +20,8 @@ struct Axis {
   bool align_corners;
 };
 
-// How output positions are told: sizes, then the optional scale factors (output per input) from argument `scales`.
+// How output positions are told: sizes, then the optional scale factors (output per input) from
+// argument `scales`.
 std::vector<Axis> ReadAxes(const Call& c, const Dims& in, const Dims& out, bool align_corners,
                            int scales) {
   std::vector<Axis> axes;
@@ -37,8 +40,10 @@ std::vector<Axis> ReadAxes(const Call& c, const Dims& in, const Dims& out, bool 
   return axes;
 }
 
-// Nearest in two dims takes equal and doubled sizes as they are, whatever scale is given: PyTorch's CPU rule.
-std::vector<Axis> NearestAxes(const Call& c, const Dims& in, const Dims& out, bool exact, int scales) {
+// Nearest in two dims takes equal and doubled sizes as they are, whatever scale is given: PyTorch's
+// CPU rule.
+std::vector<Axis> NearestAxes(const Call& c, const Dims& in, const Dims& out, bool exact,
+                              int scales) {
   std::vector<Axis> axes = ReadAxes(c, in, out, false, scales);
   if (exact || axes.size() != 2) return axes;
   for (Axis& a : axes) {
@@ -63,7 +68,8 @@ Value SourcePosition(Value rows, const Axis& a) {
 }
 
 Value LinearMap(Builder& b, const Axis& a, DType dtype) {
-  Value zero = shlo::scalar(b, 0.0, dtype), last = shlo::scalar(b, static_cast<double>(a.in - 1), dtype);
+  Value zero = shlo::scalar(b, 0.0, dtype),
+        last = shlo::scalar(b, static_cast<double>(a.in - 1), dtype);
   Value source = shlo::clamp(zero, SourcePosition(MapRows(b, a.out, a.in, dtype), a), last);
   Value distance = shlo::abs(source - MapColumns(b, a.out, a.in, dtype));
   return shlo::max(1.0 - distance, shlo::full_like(distance, 0));
@@ -80,7 +86,8 @@ Value CubicKernel(Value d, double a) {
 Value CubicMap(Builder& b, const Axis& a, DType dtype) {
   Value source = SourcePosition(MapRows(b, a.out, a.in, dtype), a);
   Value columns = MapColumns(b, a.out, a.in, dtype);
-  Value zero = shlo::scalar(b, 0.0, dtype), last = shlo::scalar(b, static_cast<double>(a.in - 1), dtype);
+  Value zero = shlo::scalar(b, 0.0, dtype),
+        last = shlo::scalar(b, static_cast<double>(a.in - 1), dtype);
   Value base = shlo::floor(source), map;
   for (int tap = -1; tap <= 2; ++tap) {
     Value at = base + static_cast<double>(tap);
@@ -103,8 +110,8 @@ Value AntialiasedMap(Builder& b, const Axis& a, DType dtype, Filter filter) {
   Value first = shlo::floor(shlo::max(center - support + 0.5, zero));
   Value end = shlo::floor(center + support + 0.5);
   Value distance = shlo::abs((columns - center + 0.5) * RoundTo(1 / widening, dtype));
-  Value weight = filter == Filter::kLinear ? shlo::max(1.0 - distance, zero)
-                                           : CubicKernel(distance, -0.5);
+  Value weight =
+      filter == Filter::kLinear ? shlo::max(1.0 - distance, zero) : CubicKernel(distance, -0.5);
   weight = shlo::where((columns >= first) & (columns < end), weight, 0.0);
   return weight / shlo::broadcast_to(shlo::reduce_sum(weight, {1}, true), weight.dims());
 }
@@ -164,7 +171,8 @@ Value Nearest(Call& c) {
 }
 
 Value NearestMap(Builder& b, const Axis& a, DType dtype, bool exact) {
-  Value hit = NearestSource(MapRows(b, a.out, a.in, dtype), a, exact) == MapColumns(b, a.out, a.in, dtype);
+  Value hit =
+      NearestSource(MapRows(b, a.out, a.in, dtype), a, exact) == MapColumns(b, a.out, a.in, dtype);
   return shlo::convert(hit, dtype);
 }
 
@@ -205,7 +213,8 @@ Value Interpolate(Call& c) {
   Value y = Resample(c, x, axes, kMap, false);
   if (c.out().dtype != DType::kU8 || y.dtype() == DType::kU8) return y;
   // Images: rounded and held in range, where a conversion would truncate and wrap.
-  Value low = shlo::scalar(c.builder(), 0.0, y.dtype()), high = shlo::scalar(c.builder(), 255.0, y.dtype());
+  Value low = shlo::scalar(c.builder(), 0.0, y.dtype()),
+        high = shlo::scalar(c.builder(), 255.0, y.dtype());
   return shlo::clamp(low, shlo::round_nearest_even(y), high);
 }
 
@@ -216,8 +225,8 @@ Value InterpolateBackward(Call& c) {
   return Resample(c, dy, ReadAxes(c, c.ints(2), dy.dims(), c.boolean(3), 4), kMap, true);
 }
 
-#define RESIZE(name, forward, backward, first)                                                  \
-  LOWER("aten::" name, forward, {.static_numbers = {first, first + 1, first + 2}});             \
+#define RESIZE(name, forward, backward, first)                                      \
+  LOWER("aten::" name, forward, {.static_numbers = {first, first + 1, first + 2}}); \
   LOWER("aten::" name "_backward", backward, {.static_numbers = {first + 1, first + 2, first + 3}})
 
 RESIZE("upsample_nearest1d", Nearest<false>, NearestBackward<false>, 2);

@@ -106,8 +106,8 @@ bool SplitRun(int64_t size, int64_t unit, std::span<const Walk> walks, Decomposi
   return true;
 }
 
-// One past the innermost dim whose elements `stride` does not cut. Divisions are most of the cost of
-// a decomposition, so the common case, a stride of the base itself, goes without.
+// One past the innermost dim whose elements `stride` does not cut. Divisions are most of the cost
+// of a decomposition, so the common case, a stride of the base itself, goes without.
 int InnermostDim(const BaseShape& base, int64_t stride) {
   int k = base.rank;
   while (base.strides[k] < stride) --k;

@@ -59,7 +59,8 @@ bool Decompose(const Base& base, DType dtype, std::span<const int64_t> sizes,
 // False when the view at `offset` reaches outside the base.
 bool IsInside(const Decomposition& d, int64_t offset);
 
-// Appends the starts for `offset`. False, with `starts` unchanged, when outside or when a box wraps.
+// Appends the starts for `offset`. False, with `starts` unchanged, when outside or when a box
+// wraps.
 bool AppendStarts(const Decomposition& d, int64_t offset, std::vector<int64_t>* starts);
 
 // Joins neighbours that step through memory like one dim (in place); gives the new number.

@@ -13,9 +13,9 @@ using shlo::Value;
 
 Value Zero(Builder& b, DType dtype) { return shlo::scalar(b, int64_t{0}, dtype); }
 
-// XLA's simplifier joins two neighbouring bitcast_converts even when both change the width, and then
-// rejects the shapes that it made; the barrier keeps such neighbours (of two views in one program)
-// apart.
+// XLA's simplifier joins two neighbouring bitcast_converts even when both change the width, and
+// then rejects the shapes that it made; the barrier keeps such neighbours (of two views in one
+// program) apart.
 Value BitcastBits(Value v, DType to) {
   if (DTypeSize(v.dtype()) != DTypeSize(to)) v = shlo::optimization_barrier(v);
   return shlo::bitcast_convert(v, to);
@@ -122,8 +122,7 @@ class Emitter {
         }
         return Interleave(step, before, update);
       case Step::kPad:
-        return shlo::slice(update, Dims(type.dims.size(), 0), type.dims,
-                           Dims(type.dims.size(), 1));
+        return shlo::slice(update, Dims(type.dims.size(), 0), type.dims, Dims(type.dims.size(), 1));
       case Step::kTranspose: {
         Dims inverse(step.args.size());
         for (size_t i = 0; i < inverse.size(); ++i) inverse[step.args[i]] = i;
@@ -213,8 +212,8 @@ class Emitter {
       type.dims.push_back(step.dims[i]);
       strides.push_back(step.args[i]);
     }
-    const Value start = shlo::convert(Start(0, starts_.empty() ? type.dtype : starts_[0].dtype()),
-                                      type.dtype);
+    const Value start =
+        shlo::convert(Start(0, starts_.empty() ? type.dtype : starts_[0].dtype()), type.dtype);
     g.indices = shlo::broadcast_in_dim(start, type.dims, {});
     for (size_t i = 0; i < strides.size(); ++i) {
       const Value stride = shlo::constant(b_, strides[i], type);
@@ -282,8 +281,8 @@ Value EmitWrite(const Plan& plan, Value base, Value update, std::span<const Valu
   }
   before.resize(plan.steps.size());
   for (size_t i = plan.steps.size(); i-- > 0;) {
-    const TensorType type = i == 0 ? base.type()
-                                   : TensorType{plan.steps[i - 1].dtype, plan.steps[i - 1].dims};
+    const TensorType type =
+        i == 0 ? base.type() : TensorType{plan.steps[i - 1].dtype, plan.steps[i - 1].dims};
     update = emitter.Backward(plan.steps[i], type, before[i], update);
   }
   return update;

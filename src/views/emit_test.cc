@@ -9,8 +9,8 @@
 namespace torch_tpu::views {
 namespace {
 
-using shlo::BuildError;
 using shlo::Builder;
+using shlo::BuildError;
 using shlo::Value;
 
 std::vector<Value> StartArguments(Builder& b, const Plan& plan) {

@@ -109,7 +109,8 @@ class PlanBuilder {
 // step and goes last, on the fewest elements; for i1 over bytes this also keeps a write from
 // normalising bytes that it does not touch.
 DType SliceDType(DType base, DType view) {
-  const bool elementwise = DTypeSize(base) == DTypeSize(view) && !IsComplex(base) && !IsComplex(view);
+  const bool elementwise =
+      DTypeSize(base) == DTypeSize(view) && !IsComplex(base) && !IsComplex(view);
   if (elementwise) return base;
   return view == DType::kPred ? DType::kU8 : view;
 }
@@ -204,7 +205,8 @@ void AddBox(const Decomposition& d, PlanBuilder* b) {
     steps.push_back(factor.step);
     starts.push_back(factor.extent() < size ? next_start++ : -1);
   }
-  if (next_start > 0) b->Add(Step::kDynamicSlice, b->dtype(), std::move(extents), std::move(starts));
+  if (next_start > 0)
+    b->Add(Step::kDynamicSlice, b->dtype(), std::move(extents), std::move(starts));
   b->Slice(std::move(counts), std::move(steps));
 }
 
@@ -344,16 +346,14 @@ Result<Plan> MakePlan(const Base& base, const View& view) {
 }
 
 bool Plan::CoversBase() const {
-  return !overlapping &&
-         NumElements(view.sizes) * DTypeSize(view.dtype) ==
-         NumElements(base.dims) * DTypeSize(base.dtype);
+  return !overlapping && NumElements(view.sizes) * DTypeSize(view.dtype) ==
+                             NumElements(base.dims) * DTypeSize(base.dtype);
 }
 
 std::string Plan::ToString() const {
-  static constexpr const char* kNames[] = {"bitcast", "split_complex", "join_complex",
-                                           "reshape", "slice",         "slice",
-                                           "pad",     "transpose",     "broadcast",
-                                           "gather"};
+  static constexpr const char* kNames[] = {
+      "bitcast", "split_complex", "join_complex", "reshape",   "slice",
+      "slice",   "pad",           "transpose",    "broadcast", "gather"};
   if (steps.empty()) return "whole";
   std::string out;
   for (const Step& step : steps) {

@@ -28,18 +28,16 @@ TEST(PlanTest, TransposesKeepTheRank) {
   EXPECT_EQ(Text({1, 3, 4, 5}, {1, 4, 5, 3}, {60, 5, 1, 20}), "transpose[0, 2, 3, 1]");
   // channels_last: the base holds N, H, W, C.
   EXPECT_EQ(Text({2, 4, 5, 3}, {2, 3, 4, 5}, {60, 1, 15, 3}), "transpose[0, 3, 1, 2]");
-  EXPECT_EQ(Text({120}, {2, 4, 5, 3}, {60, 5, 1, 20}),
-            "reshape[2, 3, 4, 5] transpose[0, 2, 3, 1]");
+  EXPECT_EQ(Text({120}, {2, 4, 5, 3}, {60, 5, 1, 20}), "reshape[2, 3, 4, 5] transpose[0, 2, 3, 1]");
 }
 
 TEST(PlanTest, Slices) {
-  EXPECT_EQ(Text({4, 6}, {6}, {1}, 12), "slice[1, 6]@[2, 0] reshape[6]");          // x[2]
-  EXPECT_EQ(Text({4, 6}, {1, 6}, {6, 1}, 12), "slice[1, 6]@[2, 0]");               // x[2:3]
+  EXPECT_EQ(Text({4, 6}, {6}, {1}, 12), "slice[1, 6]@[2, 0] reshape[6]");            // x[2]
+  EXPECT_EQ(Text({4, 6}, {1, 6}, {6, 1}, 12), "slice[1, 6]@[2, 0]");                 // x[2:3]
   EXPECT_EQ(Text({4, 6}, {2, 4}, {1, 6}, 1), "slice[4, 2]@[0, 1] transpose[1, 0]");  // [:, 1:3].t()
   EXPECT_EQ(Text({4, 6}, {4, 3}, {6, 2}), "slice[4, 5]@[0, 0] slice[4, 3]/[1, 2]");  // [:, ::2]
   EXPECT_EQ(Text({4, 6}, {2, 2}, {12, 3}, 7), "slice[3, 4]@[1, 1] slice[2, 2]/[2, 3]");
-  EXPECT_EQ(Text({2, 3, 4, 5}, {2, 2, 4, 5}, {60, 20, 5, 1}, 20),
-            "slice[2, 2, 4, 5]@[0, 1, 0, 0]");
+  EXPECT_EQ(Text({2, 3, 4, 5}, {2, 2, 4, 5}, {60, 20, 5, 1}, 20), "slice[2, 2, 4, 5]@[0, 1, 0, 0]");
 }
 
 TEST(PlanTest, SliceThenMerge) {
@@ -71,8 +69,7 @@ TEST(PlanTest, Diagonals) {
 
 TEST(PlanTest, FlatParameters) {
   EXPECT_EQ(Text({1000}, {5, 7}, {7, 1}, 123), "slice[35]@[123] reshape[5, 7]");
-  EXPECT_EQ(Text({1000}, {7, 5}, {1, 7}, 123),
-            "slice[35]@[123] reshape[5, 7] transpose[1, 0]");
+  EXPECT_EQ(Text({1000}, {7, 5}, {1, 7}, 123), "slice[35]@[123] reshape[5, 7] transpose[1, 0]");
   EXPECT_EQ(Text({1000}, {5, 2}, {7, 1}, 125),
             "slice[30]@[125] pad[35] reshape[5, 7] slice[5, 2]/[1, 1]");
 }

@@ -17,7 +17,7 @@ class RandomViews {
   int64_t Below(int64_t n) { return static_cast<int64_t>(rng_() % static_cast<uint32_t>(n)); }
 
   Base RandomBase() {
-    static constexpr DType kDTypes[] = {DType::kF32, DType::kF32, DType::kF32, DType::kS64,
+    static constexpr DType kDTypes[] = {DType::kF32, DType::kF32,  DType::kF32, DType::kS64,
                                         DType::kU8,  DType::kPred, DType::kC64, DType::kBF16};
     Base base{kDTypes[Below(std::size(kDTypes))], {}};
     for (int64_t rank = Below(5); rank > 0; --rank) {
@@ -165,8 +165,7 @@ class RandomViews {
   }
 
   void AsStrided(const Base& base, View* v) {
-    const int64_t elements =
-        NumElements(base.dims) * DTypeSize(base.dtype) / DTypeSize(v->dtype);
+    const int64_t elements = NumElements(base.dims) * DTypeSize(base.dtype) / DTypeSize(v->dtype);
     View strided{v->dtype, {}, {}, 0};
     int64_t last = 0;
     for (int64_t rank = Below(4); rank > 0; --rank) {

@@ -30,8 +30,8 @@ bool SplitOffset(const Base& base, DType dtype, std::span<const int64_t> sizes,
   return Decompose(base, dtype, sizes, strides, &d) && AppendStarts(d, offset, starts);
 }
 
-bool DenseOrder(std::span<const int64_t> sizes, std::span<const int64_t> strides,
-                Dims* memory_dims, Dims* order) {
+bool DenseOrder(std::span<const int64_t> sizes, std::span<const int64_t> strides, Dims* memory_dims,
+                Dims* order) {
   if (sizes.size() != strides.size()) return false;
   const int64_t rank = static_cast<int64_t>(sizes.size());
   Dims moved;  // dims of two or more elements, by descending stride

@@ -3,9 +3,9 @@
 //
 // A *base* is one dense value with a dtype and a row-major shape; the storage holds its elements in
 // that order, starting at byte 0. A *view* is what a tensor says about the storage. Plan turns a
-// view into a short list of steps (reshape, slice, transpose, broadcast, pad, bitcast); layouts that
-// no such list describes become a gather whose indices are computed from iotas in the program. A
-// write is the inverse: the sliced stages are re-made forward and the update goes back with
+// view into a short list of steps (reshape, slice, transpose, broadcast, pad, bitcast); layouts
+// that no such list describes become a gather whose indices are computed from iotas in the program.
+// A write is the inverse: the sliced stages are re-made forward and the update goes back with
 // dynamic_update_slice or pad-and-select; scatter is the fallback.
 //
 // Start positions of slices are run-time operands, never part of the program: two views that differ
@@ -58,7 +58,7 @@ inline bool SplitOffset(const Base& base, const View& view, std::vector<int64_t>
 
 struct Step {
   enum Kind {
-    kBitcast,  // reinterprets bits; a size ratio adds or takes a trailing dim. i1 is converted
+    kBitcast,       // reinterprets bits; a size ratio adds or takes a trailing dim. i1 is converted
     kSplitComplex,  // complex to real with a trailing dim of 2
     kJoinComplex,   // real with a trailing dim of 2 to complex
     kReshape,
@@ -102,9 +102,9 @@ Result<Plan> MakePlan(const Base& base, const View& view);
 shlo::Value EmitRead(const Plan& plan, shlo::Value base, std::span<const shlo::Value> starts);
 
 // The new base after writing `update` (view.sizes, view.dtype) through the view. A broadcast
-// (stride 0, size > 1) is refused (BuildError): the seam checks before and raises PyTorch's message.
-// Where other overlapping layouts reach an element twice, either of its updates is kept: CPU PyTorch
-// leaves that open too, and fill_ is well-defined.
+// (stride 0, size > 1) is refused (BuildError): the seam checks before and raises PyTorch's
+// message. Where other overlapping layouts reach an element twice, either of its updates is kept:
+// CPU PyTorch leaves that open too, and fill_ is well-defined.
 shlo::Value EmitWrite(const Plan& plan, shlo::Value base, shlo::Value update,
                       std::span<const shlo::Value> starts);
 
@@ -112,7 +112,7 @@ shlo::Value EmitWrite(const Plan& plan, shlo::Value base, shlo::Value update,
 // `sizes` with `strides` that fill a dense block is transpose(base of `memory_dims`, inverse).
 // Returns false when the layout is not dense. memory_dims[i] = sizes[order[i]], strides descending;
 // size-1 dims stay where they are. Layouts without elements are dense.
-bool DenseOrder(std::span<const int64_t> sizes, std::span<const int64_t> strides,
-                Dims* memory_dims, Dims* order);
+bool DenseOrder(std::span<const int64_t> sizes, std::span<const int64_t> strides, Dims* memory_dims,
+                Dims* order);
 
 }  // namespace torch_tpu::views

@@ -68,7 +68,8 @@ TEST(DenseOrderTest, GapsAndBroadcastsAreNotDense) {
 std::vector<int64_t> Split(const Dims& base, const Dims& sizes, const Dims& strides,
                            int64_t offset) {
   std::vector<int64_t> starts;
-  const bool split = SplitOffset({DType::kF32, base}, {DType::kF32, sizes, strides, offset}, &starts);
+  const bool split =
+      SplitOffset({DType::kF32, base}, {DType::kF32, sizes, strides, offset}, &starts);
   if (split) return starts;
   EXPECT_TRUE(starts.empty());
   return {-1};
@@ -77,12 +78,12 @@ std::vector<int64_t> Split(const Dims& base, const Dims& sizes, const Dims& stri
 using Starts = std::vector<int64_t>;
 
 TEST(SplitOffsetTest, OneStartForEachDimThatIsNotCovered) {
-  EXPECT_EQ(Split({5, 6}, {6}, {1}, 18), Starts{3});                        // x[3]
-  EXPECT_EQ(Split({5, 6}, {5}, {6}, 2), Starts{2});                         // x[:, 2]
-  EXPECT_EQ(Split({5, 6}, {}, {}, 20), (Starts{3, 2}));                     // x[3, 2]
-  EXPECT_EQ(Split({5, 6}, {2, 3}, {12, 2}, 7), (Starts{1, 1}));             // x[1:5:2, 1::2]
+  EXPECT_EQ(Split({5, 6}, {6}, {1}, 18), Starts{3});             // x[3]
+  EXPECT_EQ(Split({5, 6}, {5}, {6}, 2), Starts{2});              // x[:, 2]
+  EXPECT_EQ(Split({5, 6}, {}, {}, 20), (Starts{3, 2}));          // x[3, 2]
+  EXPECT_EQ(Split({5, 6}, {2, 3}, {12, 2}, 7), (Starts{1, 1}));  // x[1:5:2, 1::2]
   EXPECT_EQ(Split({2, 4, 99, 8}, {2, 4, 1, 8}, {3168, 792, 8, 1}, 80), Starts{10});  // a KV cache
-  EXPECT_EQ(Split({5, 6}, {6, 5}, {1, 6}, 0), Starts{});                    // x.t()
+  EXPECT_EQ(Split({5, 6}, {6, 5}, {1, 6}, 0), Starts{});                             // x.t()
 }
 
 TEST(SplitOffsetTest, FlatParameterNeedsNoAlignment) {
