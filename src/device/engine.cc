@@ -1,6 +1,7 @@
 // Launching and recording.
 #include "device/engine.h"
 
+#include "base/hash.h"
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/mode.h"
@@ -72,14 +73,14 @@ void Execute(Entry& entry, Signature& signature, const std::optional<at::Generat
     return;
   }
   graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
-  const graph::Program& program = entry.ProgramOrThrow(runtime);
+  const std::shared_ptr<graph::Program> program = entry.ProgramOrThrow(runtime);
   for (int i = 0; i < spec.num_seeds; ++i) operands.push_back(SeedOperand(runtime, generator));
   for (const auto& value : spec.captured) operands.push_back({value, DType::kInvalid, {}});
   c10::SmallVector<int64_t, 8> non_donatable;
   if (!spec.aliases.empty()) NonDonatable(spec, operands, &non_donatable);
   std::vector<graph::CheckFailure> failures;
   Status status =
-      runtime.Launch(program, operands, {non_donatable.data(), non_donatable.size()},
+      runtime.Launch(*program, operands, {non_donatable.data(), non_donatable.size()},
                      spec.name.c_str(), CurrentWork(), results, spec.debug ? &failures : nullptr);
   if (!status.ok()) {
     std::string context = spec.name;
@@ -123,6 +124,11 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
   const int n = static_cast<int>(const_cast<Signature&>(signature).operands().size());
   for (int i = 0; i < n; ++i) spec->operands.push_back(signature.OperandType(i));
   spec->debug = CurrentMode() == Mode::kDebug;
+  spec->key.structure = Hasher().Add(spec->name).Add(signature.structure().size()).Finish();
+  for (uint64_t word : signature.structure()) {
+    spec->key.structure = Hasher(spec->key.structure).Add(word).Finish();
+  }
+  for (uint64_t word : signature.sizes()) spec->key.sizes = Hasher(spec->key.sizes).Add(word).Finish();
   spec->seed_operand = n;
   int result = 0;
   for (const auto& call : spec->calls) {

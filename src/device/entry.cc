@@ -5,14 +5,20 @@
 
 namespace torch_tpu::device {
 
-const graph::Program& Entry::ProgramOrThrow(graph::Runtime& runtime) {
-  if (const auto* p = program_.load(std::memory_order_acquire)) return *p;
-  std::lock_guard lock(mutex_);
-  if (!owner_) {
-    owner_ = ValueOrThrow(runtime.Compile(*spec));
-    program_.store(owner_.get(), std::memory_order_release);
-  }
-  return *owner_;
+std::shared_ptr<graph::Program> Entry::ProgramOrThrow(graph::Runtime& runtime) {
+  const auto locked = [&](auto body) {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+    auto result = body();
+    flag_.clear(std::memory_order_release);
+    return result;
+  };
+  if (auto program = locked([&] { return program_.lock(); })) return program;
+  auto program = ValueOrThrow(runtime.Compile(*spec));
+  return locked([&] {
+    program_ = program;
+    return program;
+  });
 }
 
 Entry* EntryTable::Find(const Signature& signature) {

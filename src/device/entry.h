@@ -42,14 +42,13 @@ struct Entry {
   };
   std::vector<Padded> padded;
 
-  // Compiles at the first call; later calls give the same program. Raises on failure (and tries
+  // Compiles at the first call and after tier 1 dropped the program. Raises on failure (and tries
   // again next time).
-  const graph::Program& ProgramOrThrow(graph::Runtime& runtime);
+  std::shared_ptr<graph::Program> ProgramOrThrow(graph::Runtime& runtime);
 
  private:
-  std::mutex mutex_;
-  std::atomic<const graph::Program*> program_{nullptr};
-  std::shared_ptr<graph::Program> owner_;
+  std::atomic_flag flag_ = ATOMIC_FLAG_INIT;  // guards program_
+  std::weak_ptr<graph::Program> program_;
 };
 
 // Signature to entry, for one operator. Entries live as long as the table. Thread-safe.

@@ -16,6 +16,7 @@
 
 #include "base/dtype.h"
 #include "base/status.h"
+#include "cache/key.h"
 #include "graph/value.h"
 #include "ops/call.h"
 #include "views/view.h"
@@ -79,6 +80,7 @@ struct SubCall {
 
 struct CallSpec {
   std::string name;                  // "aten::add.Tensor"
+  cache::Key key;                    // of the program; `options` is the runtime's
   std::vector<TensorType> operands;  // program arguments, in order
   std::vector<SubCall> calls;
   int seed_operand = -1;  // first of `num_seeds` ui64[2] operands

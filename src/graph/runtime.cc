@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/env.h"
+#include "base/hash.h"
 #include "base/log.h"
 
 namespace torch_tpu::graph {
@@ -108,6 +109,11 @@ Program::Program(std::string name, Module module, std::vector<TensorType> result
       check_is_index_(std::move(module.check_is_index)),
       executable_(std::move(executable)) {
   for (const TensorType& type : results) results_.push_back(InternType(type.dtype, type.dims));
+  // Plugins that do not tell the size of their code are charged a guess.
+  constexpr int64_t kGuess = 32 << 10;
+  auto stats = executable_->GetMemoryStats();
+  const int64_t code = stats.ok() ? stats->generated_code : 0;
+  cache_bytes_ = static_cast<int64_t>(module.text.size()) + (code > 0 ? code : kGuess);
 }
 
 void InFlight::Prune() {
@@ -229,6 +235,12 @@ Result<std::unique_ptr<pjrt::LoadedExecutable>> Runtime::CompileText(const std::
 }
 
 Result<std::shared_ptr<Program>> Runtime::Compile(const CallSpec& spec) {
+  cache::Key key = spec.key;
+  key.options = options_key_;
+  return tier1_.GetOrCompile(key, [&] { return CompileNow(spec); });
+}
+
+Result<std::shared_ptr<Program>> Runtime::CompileNow(const CallSpec& spec) {
   ASSIGN_OR_RETURN(Module module, BuildModule(spec));
   const auto start = std::chrono::steady_clock::now();
   auto executable = CompileText(module.text);
@@ -289,7 +301,7 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
   pjrt::Event done;
   RETURN_IF_ERROR(
       program.executable().Execute({args, num_args}, non_donatable, {outputs, num_outputs}, &done));
-  Counters::Get().launches.fetch_add(1, std::memory_order_relaxed);
+  program.Touch(Counters::Get().launches.fetch_add(1, std::memory_order_relaxed));
   for (int i = 0; i < program.num_results(); ++i) {
     results->push_back(Value::Buffer(program.result(i), pjrt::Buffer(client_, outputs[i]), origin));
   }
@@ -323,6 +335,8 @@ Result<ValueRef> Runtime::Materialize(const ValueRef& value, InFlight& in_flight
     if (!slot) {
       CallSpec spec;
       spec.name = "torch_tpu::splat";
+      spec.key.structure = Hasher().Add(spec.name).Add(static_cast<uint64_t>(value->type().dtype)).Finish();
+      spec.key.sizes = Hasher().Add(value->type().dims).Finish();
       spec.operands = {TensorType{value->type().dtype, {}}};
       SubCall call;
       static const ops::LoweringEntry kEntry = {

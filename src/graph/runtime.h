@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/status.h"
+#include "cache/tier1.h"
 #include "graph/call_spec.h"
 #include "graph/value.h"
 #include "pjrt/pjrt.h"
@@ -45,12 +46,19 @@ class Program {
   const std::vector<std::string>& checks() const { return checks_; }
   const std::vector<bool>& check_is_index() const { return check_is_index_; }
 
+  // For tier 1: an estimate of host memory, and when it was last launched.
+  int64_t cache_bytes() const { return cache_bytes_; }
+  uint64_t last_used() const { return last_used_.load(std::memory_order_relaxed); }
+  void Touch(uint64_t clock) const { last_used_.store(clock, std::memory_order_relaxed); }
+
  private:
   std::string name_;
   std::vector<const TensorType*> results_;
   std::vector<std::string> checks_;
   std::vector<bool> check_is_index_;
   std::unique_ptr<pjrt::LoadedExecutable> executable_;
+  int64_t cache_bytes_ = 0;
+  mutable std::atomic<uint64_t> last_used_{0};
 };
 
 // One input of a launch.
@@ -98,8 +106,10 @@ class Runtime {
   const std::string& plugin_path() const { return plugin_path_; }
   bool is_cpu() const { return is_cpu_; }
 
-  // Builds and compiles the program of a call. Counts; dumps nothing.
+  // The program of a call: from tier 1, else built and compiled.
   Result<std::shared_ptr<Program>> Compile(const CallSpec& spec);
+
+  cache::Tier1Stats cache_stats() const { return tier1_.stats(); }
 
   // Sends one program. `operands` as spec.operands; `non_donatable` lists (ascending) operands that
   // somebody else still holds. Gives the results and, after waiting, the failed checks of Debug
@@ -128,6 +138,11 @@ class Runtime {
   // Compiles with the options that the plugin knows; those it refuses by name are dropped for good.
   Result<std::unique_ptr<pjrt::LoadedExecutable>> CompileText(const std::string& text);
 
+  Result<std::shared_ptr<Program>> CompileNow(const CallSpec& spec);
+
+  static constexpr int64_t kTier1Bytes = int64_t{1} << 30;
+  cache::Tier1<Program> tier1_{kTier1Bytes};
+  uint64_t options_key_ = 0;
   std::mutex options_mutex_;
   pjrt::CompileOptions compile_options_;
   std::mutex splat_mutex_;

@@ -144,11 +144,23 @@ Results FusedAdagradNumber(Call& c) { return FusedAdagrad(c, true); }
 // The overload with a tensor as learning rate does not return the steps.
 Results FusedAdagradTensor(Call& c) { return FusedAdagrad(c, false); }
 
-LOWER("aten::_fused_adam", FusedAdamL2);
-LOWER("aten::_fused_adamw", FusedAdamW);
-LOWER("aten::_fused_sgd", FusedSgd);
-LOWER("aten::_fused_adagrad", FusedAdagradNumber);
-LOWER("aten::_fused_adagrad.tensor_lr", FusedAdagradTensor);
+// The first `lists` arguments come back updated.
+std::vector<TensorType> ListShapes(const Call& c, int lists) {
+  std::vector<TensorType> types;
+  for (int i = 0; i < lists; ++i) {
+    for (const Value& v : c.tensors(i)) types.push_back(v.type());
+  }
+  return types;
+}
+std::vector<TensorType> ThreeLists(const Call& c) { return ListShapes(c, 3); }
+std::vector<TensorType> FourLists(const Call& c) { return ListShapes(c, 4); }
+std::vector<TensorType> FiveLists(const Call& c) { return ListShapes(c, 5); }
+
+LOWER("aten::_fused_adam", FusedAdamL2, {.shape = FiveLists});
+LOWER("aten::_fused_adamw", FusedAdamW, {.shape = FiveLists});
+LOWER("aten::_fused_sgd", FusedSgd, {.shape = ThreeLists});
+LOWER("aten::_fused_adagrad", FusedAdagradNumber, {.shape = FourLists});
+LOWER("aten::_fused_adagrad.tensor_lr", FusedAdagradTensor, {.shape = ThreeLists});
 
 }  // namespace
 }  // namespace torch_tpu::ops

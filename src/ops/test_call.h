@@ -51,6 +51,11 @@ class TestCall {
     call_.common = dtype;
     return *this;
   }
+  // Gives the call a random state: an argument of the program.
+  TestCall& Random() {
+    call_.rng = Placeholder({DType::kU64, {2}});
+    return *this;
+  }
   TestCall& Debug() {
     call_.debug_mode = true;
     return *this;

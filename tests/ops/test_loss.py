@@ -15,7 +15,7 @@ BOTH = ("functional", "backward")
 REDUCTIONS = {"none": 0, "mean": 1, "sum": 2}
 UNIT = {"low": 0.05, "high": 0.95}
 LABELS = V([0, 2, -1, 4], dtype=torch.int64)
-WEIGHT = V([0.5, 1.0, 2.0, 0.25, 1.5])
+WEIGHT = V([0.5, 1.0, 2.0, 0.25, 1.5], grad=False)
 GRID_LABELS = I(2, 3, 2, high=5)
 
 
@@ -78,7 +78,7 @@ ENTROPIES = [
     Case(
         "soft margin",
         T(3, 4),
-        V([[1.0, -1.0, 1.0, -1.0]] * 3),
+        V([[1.0, -1.0, 1.0, -1.0]] * 3, grad=False),
         fn=F.soft_margin_loss,
         dtypes=NARROW,
     ),

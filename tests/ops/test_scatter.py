@@ -14,12 +14,29 @@ ONCE = L([[3, 0, 1], [2, 1, 0]])
 
 CASES = [
     Case("aten::scatter.src", T(4, 3), 0, ONCE, T(2, 3), dtypes=ALL + COMPLEX),
-    Case("aten::scatter.src", T(4, 3), 1, L([[1, 2], [0, 1]]), T(5, 4), name="larger src"),
+    # PyTorch differentiates only where src has the shape of index.
+    Case(
+        "aten::scatter.src",
+        T(4, 3),
+        1,
+        L([[1, 2], [0, 1]]),
+        T(5, 4),
+        name="larger src",
+        backward=False,
+    ),
     Case("aten::scatter.src", T(3), 0, T(0, dtype=torch.int64), T(0), name="no indices"),
     Case("aten::scatter.src", T(), 0, L(0), T(), name="scalar"),
     Case("aten::scatter.value", T(4, 3), 0, ONCE, 2.5, dtypes=FLOATS),
     Case("aten::scatter.value", T(4, 3), 0, ONCE, 1, name="int", dtypes=ALL),
-    Case("aten::scatter.reduce", T(4, 3), 0, I(6, 3, high=4), T(6, 3), kwargs={"reduce": "add"}),
+    Case(
+        "aten::scatter.reduce",
+        T(4, 3),
+        0,
+        I(6, 3, high=4),
+        T(6, 3),
+        kwargs={"reduce": "add"},
+        backward=False,
+    ),
     Case(
         "aten::scatter.reduce",
         T(4, 3),
@@ -41,7 +58,7 @@ CASES = [
         backward=False,
     ),
     Case("aten::scatter_add", T(4, 3), 0, I(6, 3, high=4), T(6, 3), dtypes=NUMBERS + COMPLEX),
-    Case("aten::scatter_add", T(4, 3), -1, I(2, 5, high=3), T(4, 6), name="crop"),
+    Case("aten::scatter_add", T(4, 3), -1, I(2, 5, high=3), T(4, 6), name="crop", backward=False),
 ] + [
     Case(
         "aten::scatter_reduce.two",
@@ -66,6 +83,7 @@ CASES += [
         V([3.0, float("nan"), 1.0]),
         "amax",
         name="nan",
+        backward=False,  # PyTorch's formula divides by zero here
         dtypes=(torch.float32,),
     ),
     Case(
@@ -76,6 +94,7 @@ CASES += [
         V([-2, 0, 2]),
         "mean",
         name="rounds down",
+        out_dtype=False,
         dtypes=INTS[:2],
     ),
 ]
