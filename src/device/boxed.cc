@@ -3,6 +3,7 @@
 
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
+#include <ATen/native/Resize.h>
 
 #include "device/engine.h"
 #include "device/errors.h"
@@ -87,6 +88,28 @@ void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at
   for (const auto& padded : entry.padded) {
     at::Tensor& t = (*fresh)[padded.output];
     if (t.defined() && t.numel() > 0) t = t.narrow(padded.dim, 0, count);
+  }
+}
+
+// out= of an operator whose result size only the program knows: the functional form, then a copy.
+void RunPaddedOut(const OpInfo& info, torch::jit::Stack* stack) {
+  const size_t first = stack->size() - info.args.size();
+  torch::jit::Stack inputs;
+  std::vector<at::Tensor> outs;
+  for (size_t i = 0; i < info.args.size(); ++i) {
+    const c10::IValue& v = (*stack)[first + i];
+    info.args[i].out ? outs.push_back(v.toTensor()) : inputs.push_back(v);
+  }
+  info.functional->callBoxed(&inputs);
+  stack->resize(first);
+  for (size_t k = 0; k < outs.size(); ++k) {
+    const at::Tensor result = inputs[k].toTensor();
+    TORCH_CHECK(c10::canCast(result.scalar_type(), outs[k].scalar_type()), info.name,
+                ": result type ", result.scalar_type(),
+                " can't be cast to the desired output type ", outs[k].scalar_type());
+    at::native::resize_output(outs[k], result.sizes());
+    outs[k].copy_(result);
+    stack->emplace_back(outs[k]);
   }
 }
 
@@ -187,6 +210,7 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   if (info.expands_masks) PrepareIndices(info, stack);
   const auto arguments = [&] { return torch::jit::last(*stack, info.args.size()); };
   if (info.form == Form::kOut && info.out_dtype >= 0) TakeOutDType(info, stack);
+  if (info.form == Form::kOut && info.padded) return RunPaddedOut(info, stack);
   if (info.form != Form::kFunctional) CheckNoOverlap(info, arguments());
   ScratchSignature signature;
   WriteSignature(info, arguments(), &*signature);

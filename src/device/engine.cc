@@ -128,7 +128,8 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
   for (uint64_t word : signature.structure()) {
     spec->key.structure = Hasher(spec->key.structure).Add(word).Finish();
   }
-  for (uint64_t word : signature.sizes()) spec->key.sizes = Hasher(spec->key.sizes).Add(word).Finish();
+  for (uint64_t word : signature.sizes())
+    spec->key.sizes = Hasher(spec->key.sizes).Add(word).Finish();
   spec->seed_operand = n;
   int result = 0;
   for (const auto& call : spec->calls) {

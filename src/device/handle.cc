@@ -24,22 +24,33 @@ class Addresses {
     return *addresses;
   }
 
-  void* Take() {
+  void* Take(Handle* handle) {
     std::lock_guard lock(mutex_);
     if (!free_.empty()) {
       void* p = free_.back();
       free_.pop_back();
+      handles_[Slot(p)] = handle;
       return p;
     }
     TORCH_CHECK(next_ + kSlot <= kBytes, "torch_tpu: too many live tensors");
     void* p = base_ + next_;
     next_ += kSlot;
+    handles_.push_back(handle);
     return p;
   }
 
   void Return(void* p) {
     std::lock_guard lock(mutex_);
+    handles_[Slot(p)] = nullptr;
     free_.push_back(static_cast<char*>(p));
+  }
+
+  // Null for an address that is no live handle's.
+  Handle* Find(const void* p) {
+    if (!Contains(p)) return nullptr;
+    std::lock_guard lock(mutex_);
+    const size_t slot = Slot(p);
+    return slot < handles_.size() ? handles_[slot] : nullptr;
   }
 
   bool Contains(const void* p) const { return p >= base_ && p < base_ + kBytes; }
@@ -47,6 +58,10 @@ class Addresses {
  private:
   static constexpr size_t kSlot = 64;
   static constexpr size_t kBytes = size_t{1} << 38;
+
+  size_t Slot(const void* p) const {
+    return static_cast<size_t>(static_cast<const char*>(p) - base_) / kSlot;
+  }
 
   Addresses() {
     void* p = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -58,23 +73,33 @@ class Addresses {
   char* base_ = nullptr;
   size_t next_ = 0;
   std::vector<char*> free_;
+  std::vector<Handle*> handles_;  // by slot; null when free
 };
 
 // The DataPtr's data is the address slot, its context the handle, which remembers the slot.
 struct AddressedHandle : Handle {
   explicit AddressedHandle(ValueRef value)
-      : Handle(std::move(value)), address(Addresses::Get().Take()) {}
+      : Handle(std::move(value)), address(Addresses::Get().Take(this)) {}
   ~AddressedHandle() { Addresses::Get().Return(address); }
   void* address;
 };
+
+constexpr c10::DispatchKeySet kKeys{c10::DispatchKey::PrivateUse1};
+
+}  // namespace
 
 void DeleteHandle(void* context) {
   delete static_cast<AddressedHandle*>(static_cast<Handle*>(context));
 }
 
-constexpr c10::DispatchKeySet kKeys{c10::DispatchKey::PrivateUse1};
-
-}  // namespace
+Handle& HandleAt(const void* address) {
+  Handle* handle = Addresses::Get().Find(address);
+  TORCH_CHECK(
+      handle != nullptr,
+      "this tensor's data pointer is not the start of a live tpu storage; device tpu has no raw "
+      "memory that other code could have filled");
+  return *handle;
+}
 
 c10::DataPtr MakeDataPtr(ValueRef value) {
   auto* handle = new AddressedHandle(std::move(value));

@@ -50,9 +50,17 @@ bool IsDevicePointer(const void* p);
 // The allocator registered for the device; storages made by anybody name it.
 c10::Allocator* GetAllocator();
 
-// The handle under a tensor of this device.
+// The deleter of MakeDataPtr: tells our own DataPtrs from borrowed ones.
+void DeleteHandle(void* context);
+// The live handle at a device address (from_blob and the like borrow addresses). Raises when none
+// is there.
+Handle& HandleAt(const void* address);
+
+// The handle under a storage of this device.
 inline Handle& HandleOf(const c10::StorageImpl& storage) {
-  return *static_cast<Handle*>(storage.data_ptr().get_context());
+  const c10::DataPtr& data = storage.data_ptr();
+  if (data.get_deleter() == &DeleteHandle) return *static_cast<Handle*>(data.get_context());
+  return HandleAt(data.get());
 }
 inline Handle& HandleOf(const c10::TensorImpl& tensor) {
   return HandleOf(*tensor.unsafe_storage().unsafeGetStorageImpl());

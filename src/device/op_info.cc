@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ops/index_padded.h"
+
 namespace torch_tpu::device {
 namespace {
 
@@ -232,6 +234,7 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
   if (schema.name().rfind("aten::_foreach_", 0) == 0)
     foreach
       = FindForeach(schema);
+  padded = !ops::PaddedOutputs(functional_name).empty();
   expands_masks = moves_indices = IndexOperators().count(schema.name()) > 0;
 
   for (size_t i = 0; i < schema.arguments().size(); ++i) {

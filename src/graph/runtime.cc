@@ -335,7 +335,8 @@ Result<ValueRef> Runtime::Materialize(const ValueRef& value, InFlight& in_flight
     if (!slot) {
       CallSpec spec;
       spec.name = "torch_tpu::splat";
-      spec.key.structure = Hasher().Add(spec.name).Add(static_cast<uint64_t>(value->type().dtype)).Finish();
+      spec.key.structure =
+          Hasher().Add(spec.name).Add(static_cast<uint64_t>(value->type().dtype)).Finish();
       spec.key.sizes = Hasher().Add(value->type().dims).Finish();
       spec.operands = {TensorType{value->type().dtype, {}}};
       SubCall call;

@@ -11,7 +11,8 @@ namespace {
 const ops::LoweringEntry& AddLowering() {
   static const ops::LoweringEntry entry = {
       "test::add", [](ops::Call& c) { return ops::Results{c.tensor(0) + c.tensor(1)}; },
-      nullptr,     {}, __FILE__, __LINE__};
+      nullptr,     {},
+      __FILE__,    __LINE__};
   return entry;
 }
 

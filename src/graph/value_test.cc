@@ -20,7 +20,7 @@ TEST(ScalarBits, KnownPatterns) {
   EXPECT_EQ(Bits(448.0, DType::kF8E4M3FN), 0x7Eu);
   EXPECT_EQ(Bits(1.0, DType::kF8E4M3FNUZ), 0x40u);
   EXPECT_EQ(Bits(65504.0, DType::kF16), 0x7BFFu);
-  EXPECT_EQ(Bits(65536.0, DType::kF16), 0x7C00u);  // infinity
+  EXPECT_EQ(Bits(65536.0, DType::kF16), 0x7C00u);          // infinity
   EXPECT_EQ(Bits(std::ldexp(1.0, -24), DType::kF16), 1u);  // smallest subnormal
   EXPECT_EQ(Bits(3.0, DType::kPred), 1u);
   EXPECT_EQ(Bits(-1.0, DType::kS8), 0xFFu);
@@ -28,8 +28,8 @@ TEST(ScalarBits, KnownPatterns) {
 }
 
 TEST(ScalarBits, RoundsToNearestEven) {
-  EXPECT_EQ(Bits(1.0 + 1.0 / 256, DType::kBF16), 0x3F80u);      // tie: down to even
-  EXPECT_EQ(Bits(1.0 + 3.0 / 256, DType::kBF16), 0x3F82u);      // tie: up to even
+  EXPECT_EQ(Bits(1.0 + 1.0 / 256, DType::kBF16), 0x3F80u);  // tie: down to even
+  EXPECT_EQ(Bits(1.0 + 3.0 / 256, DType::kBF16), 0x3F82u);  // tie: up to even
   EXPECT_EQ(Bits(1.0 + 1.0 / 256 + 1e-4, DType::kBF16), 0x3F81u);
 }
 
@@ -54,8 +54,7 @@ TEST(ScalarBits, NumberOfInvertsBitsOf) {
         << DTypeName(d);
   }
   EXPECT_EQ(NumberOf(BitsOf({1.5, -2}, DType::kC64), DType::kC64), std::complex<double>(1.5, -2));
-  EXPECT_EQ(NumberOf(BitsOf({1.5, -2}, DType::kC128), DType::kC128),
-            std::complex<double>(1.5, -2));
+  EXPECT_EQ(NumberOf(BitsOf({1.5, -2}, DType::kC128), DType::kC128), std::complex<double>(1.5, -2));
 }
 
 TEST(Types, AreInternedByValue) {

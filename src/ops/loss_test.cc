@@ -32,8 +32,7 @@ TestCall& Nll(TestCall& c, const Dims& x, const Dims& labels, int64_t reduction)
 TEST(LossTest, NllGathersOneNumberPerLabel) {
   TestCall c("aten::nll_loss2d_forward");
   const std::string text = Nll(c, {2, 5, 3, 4}, {2, 3, 4}, 1).Text();
-  EXPECT_TRUE(Contains(text,
-                       "(tensor<2x5x3x4xf32>, tensor<2x3x4x1xi64>) -> tensor<2x3x4xf32>"))
+  EXPECT_TRUE(Contains(text, "(tensor<2x5x3x4xf32>, tensor<2x3x4x1xi64>) -> tensor<2x3x4xf32>"))
       << text;
 }
 

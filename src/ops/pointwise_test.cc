@@ -1,7 +1,8 @@
 // Programs of pointwise operators: where PyTorch's numbers differ from StableHLO's.
+#include "ops/pointwise.h"
+
 #include <gtest/gtest.h>
 
-#include "ops/pointwise.h"
 #include "ops/test_call.h"
 
 namespace torch_tpu::ops {

@@ -27,6 +27,11 @@ Value Apply(BinaryOp op, Value lhs, Value rhs) {
   return op(lhs, rhs);
 }
 
+// Addition of i1 means "or", but the plugin's simplifier makes x + x of a constant x a false.
+Value AddOrOr(Value lhs, Value rhs) {
+  return lhs.dtype() == DType::kPred ? or_(lhs, rhs) : add(lhs, rhs);
+}
+
 Value Compare(Value lhs, Value rhs, Direction direction) {
   FitRankZero(lhs, rhs);
   return compare(lhs, rhs, direction);
@@ -96,7 +101,7 @@ Value scalar(Builder& b, int64_t value, DType dtype) {
 Value max_value(Builder& b, DType dtype) { return Limit(b, dtype, true); }
 Value min_value(Builder& b, DType dtype) { return Limit(b, dtype, false); }
 
-Value operator+(Value lhs, Value rhs) { return Apply(add, lhs, rhs); }
+Value operator+(Value lhs, Value rhs) { return Apply(AddOrOr, lhs, rhs); }
 Value operator-(Value lhs, Value rhs) { return Apply(subtract, lhs, rhs); }
 Value operator*(Value lhs, Value rhs) { return Apply(multiply, lhs, rhs); }
 Value operator/(Value lhs, Value rhs) { return Apply(divide, lhs, rhs); }

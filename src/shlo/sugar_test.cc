@@ -74,6 +74,8 @@ TEST(SugarTest, LogicalOperators) {
         [](Builder&, Args a) { a[0] & a[1]; }},
        {R"(%0 = "stablehlo.or"(%arg0, %arg1) : (tensor<2x3xi1>, tensor<2x3xi1>) -> tensor<2x3xi1>)",
         [](Builder&, Args a) { a[0] | a[1]; }},
+       {R"(%0 = "stablehlo.or"(%arg0, %arg1) : (tensor<2x3xi1>, tensor<2x3xi1>) -> tensor<2x3xi1>)",
+        [](Builder&, Args a) { a[0] + a[1]; }},
        {R"(%0 = "stablehlo.xor"(%arg0, %arg1) : (tensor<2x3xi1>, tensor<2x3xi1>) -> tensor<2x3xi1>)",
         [](Builder&, Args a) { a[0] ^ a[1]; }},
        {R"(%0 = "stablehlo.not"(%arg0) : (tensor<2x3xi1>) -> tensor<2x3xi1>)",

@@ -20,7 +20,8 @@ def ops():
     library.impl("triple", lambda x: x * 3, "CPU")
     library.impl("triple_", lambda x: x.mul_(3), "CPU")
     library.impl("pair", lambda xs, n: (sum(xs), xs[0] * n), "CPU")
-    return getattr(torch.ops, NAME)
+    yield getattr(torch.ops, NAME)
+    library._destroy()
 
 
 def test_off_by_default(ops):

@@ -102,7 +102,8 @@ def greedy(module, first, count):
             compiles.append(compile_count())
             ids = module.step(ids, caches, position).argmax(-1, keepdim=True)
             tokens.append(ids)
-    return torch.cat(tokens, 1), [*compiles, compile_count()]
+    compiles.append(compile_count())
+    return torch.cat(tokens, 1), compiles
 
 
 def test_forward():
@@ -138,7 +139,8 @@ def test_greedy_decode_with_cache():
     top = logits.topk(2, -1).values
     assert (top[..., 0] - top[..., 1]).min() > 1e-4
     assert torch.equal(actual.cpu(), expected)
-    assert compiles[-1] - compiles[3] == 0, f"compiles per step: {compiles}"
+    # Positions 0, 1 and 2 may be constants of their programs; from the fifth step on, nothing may.
+    assert compiles[-1] == compiles[4], f"compiles before each step: {compiles}"
 
 
 def test_second_decode_compiles_nothing():

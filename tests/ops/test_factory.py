@@ -1,6 +1,5 @@
 # Tensors made from numbers: fills, ranges, the identity, triangle indices.
 import torch
-
 from harness import BOOL, COMPLEX, DEV, FLOATS, INTS, Case, T, cases_to_tests
 
 F32 = (torch.float32,)

@@ -3,9 +3,8 @@ import math
 
 import pytest
 import torch
-from support import DEVICE, equals, near, tpu_only
-
 from harness import Case, I, T, V, cases_to_tests
+from support import DEVICE, equals, near, tpu_only
 
 F = torch.nn.functional
 NAN = math.nan

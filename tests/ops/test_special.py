@@ -2,7 +2,6 @@
 import math
 
 import torch
-
 from harness import Case, P, T, V, cases_to_tests
 
 NAN, INF = math.nan, math.inf
