@@ -1,5 +1,7 @@
 """`python -m torch_tpu.env`: every environment variable, its value here, default and meaning."""
 
+from __future__ import annotations
+
 import argparse
 from collections.abc import Sequence
 

@@ -7,8 +7,8 @@ TOL = {torch.float32: (1e-4, 1e-5), torch.complex64: (1e-4, 1e-5)}
 
 
 def case(op, *args, **options):
-    # Meta's strides follow the last transform's layout, CPU's do not; CPU drops imaginary parts into
-    # a real out=.
+    # Meta's strides follow the last transform's layout, CPU's do not; CPU drops imaginary parts
+    # into a real out=.
     return Case(op, *args, tol=TOL, strides=False, out_dtype=False, **options)
 
 
