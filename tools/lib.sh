@@ -141,7 +141,7 @@ build_wheel() {
     return
   fi
   rm -rf "$BUILD/dist"
-  PATH=$VENV/bin:$PATH CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} \
+  PATH=$VENV/bin:$PATH CCACHE_SLOPPINESS=pch_defines,time_macros CMAKE_BUILD_PARALLEL_LEVEL=${JOBS:-$(nproc)} \
     run_logged wheel "read the first error in the log; 'make clean' starts over" \
     "$PY" -m pip wheel --disable-pip-version-check --no-build-isolation --no-deps -v \
     -C "cmake.define.TORCH_TPU_BUILD_TESTS=$tests" -w "$BUILD/dist" .

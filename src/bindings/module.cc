@@ -41,7 +41,13 @@ std::string CurrentPythonLine() {
   return {};
 }
 
+void WarnInPython(const std::string& text) {
+  py::gil_scoped_acquire gil;
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw py::error_already_set();
+}
+
 void Init() {
+  device::SetWarnFunction(&WarnInPython);
   device::RegisterHooks();
   device::RegisterOperators();
   device::SetPythonLineFunction(&CurrentPythonLine);

@@ -5,6 +5,8 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 
+#include <algorithm>
+
 #include "device/engine.h"
 #include "device/errors.h"
 #include "device/make_entry.h"
@@ -131,6 +133,50 @@ void TakeOutDType(const OpInfo& info, torch::jit::Stack* stack) {
   }
 }
 
+// True when two written tensors of this call live in one storage.
+bool WritesShareStorage(const OpInfo& info, Arguments args) {
+  c10::SmallVector<const void*, 32> storages;
+  for (int w : info.written) {
+    if (args[w].isTensor()) {
+      if (args[w].toTensor().defined()) storages.push_back(args[w].toTensor().storage().data());
+    } else if (args[w].isTensorList()) {
+      for (const at::Tensor& t : args[w].toTensorVector()) storages.push_back(t.storage().data());
+    }
+  }
+  std::sort(storages.begin(), storages.end());
+  return std::adjacent_find(storages.begin(), storages.end()) != storages.end();
+}
+
+// Element by element, so that each write sees the ones before it: views of one flat buffer.
+void CallPerElement(OpInfo& info, torch::jit::Stack* stack) {
+  const size_t first = stack->size() - info.args.size();
+  size_t n = 0;
+  for (int w : info.written) {
+    if ((*stack)[first + w].isTensorList()) n = (*stack)[first + w].toTensorList().size();
+  }
+  for (size_t i = 0; i < n; ++i) {
+    torch::jit::Stack element;
+    for (size_t a = 0; a < info.args.size(); ++a) {
+      const c10::IValue& v = (*stack)[first + a];
+      if (v.isTensorList() && v.toTensorList().size() == n) {
+        element.emplace_back(c10::List<at::Tensor>({v.toTensorList().get(i)}));
+      } else if (info.args[a].kind == ArgKind::kNumberList && !v.isDoubleList() &&
+                 v.toListRef().size() == n) {
+        element.emplace_back(c10::List<at::Scalar>({v.toListRef()[i].toScalar()}));
+      } else {
+        element.push_back(v);
+      }
+    }
+    CallBoxed(info, &element);
+  }
+  c10::SmallVector<c10::IValue, 4> out;
+  for (int target : info.returns) {
+    if (target >= 0) out.push_back((*stack)[first + target]);
+  }
+  stack->resize(first);
+  for (auto& v : out) stack->push_back(std::move(v));
+}
+
 Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
   MetaOutputs meta = RunMeta(info, args);
   if (info.form == Form::kOut && PrepareOut(info, args, meta)) {
@@ -212,6 +258,7 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   if (info.form == Form::kOut && info.out_dtype >= 0) TakeOutDType(info, stack);
   if (info.form == Form::kOut && info.padded) return RunPaddedOut(info, stack);
   if (info.form != Form::kFunctional) CheckNoOverlap(info, arguments());
+  if (info.writes_list && WritesShareStorage(info, arguments())) return CallPerElement(info, stack);
   ScratchSignature signature;
   WriteSignature(info, arguments(), &*signature);
   Entry* entry = info.entries.Find(*signature);

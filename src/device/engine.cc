@@ -78,6 +78,11 @@ void Execute(Entry& entry, Signature& signature, const std::optional<at::Generat
   for (const auto& value : spec.captured) operands.push_back({value, DType::kInvalid, {}});
   c10::SmallVector<int64_t, 8> non_donatable;
   if (!spec.aliases.empty()) NonDonatable(spec, operands, &non_donatable);
+  for (const auto& [operand, result] : spec.aliases) {
+    if (std::find(non_donatable.begin(), non_donatable.end(), operand) == non_donatable.end()) {
+      operands[operand].value->MarkDonated();
+    }
+  }
   std::vector<graph::CheckFailure> failures;
   Status status =
       runtime.Launch(*program, operands, {non_donatable.data(), non_donatable.size()},

@@ -13,6 +13,7 @@ namespace torch_tpu::device {
 namespace {
 
 PythonLineFn g_python_line = nullptr;
+WarnFn g_warn = nullptr;
 
 std::string Text(const Status& status, const char* context) {
   std::string message = status.message();
@@ -72,6 +73,13 @@ std::string HumanBytes(double bytes) {
   char text[64];
   std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.2f %s", bytes, kUnits[unit]);
   return text;
+}
+
+void SetWarnFunction(WarnFn fn) { g_warn = fn; }
+
+void Warn(const std::string& text) {
+  if (g_warn != nullptr) return g_warn(text);
+  TORCH_WARN(text);
 }
 
 void SetPythonLineFunction(PythonLineFn fn) { g_python_line = fn; }

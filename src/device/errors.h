@@ -27,6 +27,11 @@ void CheckAllocation(const Dims& dims, DType dtype);
 // "1.50 GiB".
 std::string HumanBytes(double bytes);
 
+// Warns the user: a Python UserWarning where there is an interpreter. Set by the bindings.
+using WarnFn = void (*)(const std::string& text);
+void SetWarnFunction(WarnFn fn);
+void Warn(const std::string& text);
+
 // "file.py:12 in function", innermost user frame; empty without an interpreter. Set by the
 // bindings.
 using PythonLineFn = std::string (*)();

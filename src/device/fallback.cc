@@ -5,6 +5,7 @@
 
 #include <mutex>
 
+#include "device/errors.h"
 #include "device/op_info.h"
 #include "graph/runtime.h"
 
@@ -32,9 +33,10 @@ void RunOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   }
   graph::Counters::Get().fallbacks.fetch_add(1, std::memory_order_relaxed);
   if (first) {
-    TORCH_WARN("The operator '", name,
-               "' is not implemented on device tpu and runs on the CPU (cpu_fallback is on). "
-               "Each use copies its tensors to the host and back.");
+    Warn("The operator '" + name +
+         "' is not implemented on device tpu and runs on the CPU (cpu_fallback is on). Each use "
+         "copies "
+         "its tensors to the host and back.");
   }
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }

@@ -142,6 +142,19 @@ Stack FunctionalStack(const OpInfo& info, const Stack& meta_args) {
   return stack;
 }
 
+// An in-place result must fit the dtype of the tensor that it goes into.
+void CheckCasts(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
+  size_t k = meta.tensors.size() - std::min(meta.tensors.size(), info.written.size());
+  for (int w : info.written) {
+    if (!args[w].isTensor() || k >= meta.tensors.size()) return;
+    const at::Tensor& target = args[w].toTensor();
+    const c10::ScalarType result = meta.tensors[k++].dtype;
+    if (!target.defined() || result == c10::ScalarType::Undefined) continue;
+    TORCH_CHECK(info.training >= 0 || c10::canCast(result, target.scalar_type()), "result type ",
+                result, " can't be cast to the desired output type ", target.scalar_type());
+  }
+}
+
 }  // namespace
 
 MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
@@ -170,6 +183,7 @@ MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
   Stack stack = FunctionalStack(info, meta_args);
   out.known = CallMeta(*info.functional, &stack);
   if (out.known) Describe(stack, &out);
+  if (info.form == Form::kMutating) CheckCasts(info, args, out);
   return out;
 }
 

@@ -264,6 +264,8 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
       written.push_back(i);
     }
   }
+  for (int w : written)
+    writes_list |= args[w].kind == ArgKind::kTensorList && form == Form::kMutating;
   const bool statistics = std::any_of(args.begin(), args.end(), [](const ArgInfo& a) {
     return a.written && a.name == "running_mean";
   });

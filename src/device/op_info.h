@@ -71,10 +71,11 @@ struct OpInfo {
   std::vector<int> returns;
   const ops::LoweringEntry* lowering = nullptr;
   std::optional<ForeachForm> foreach;
-  int training = -1;    // position of `training` when running statistics are written
-  int out_dtype = -1;   // out= form: position of `dtype`, which out= decides when it is None
-  int generator = -1;   // position of the Generator argument
-  bool padded = false;  // results are as long as they can become; see ops/index_padded.h
+  int training = -1;         // position of `training` when running statistics are written
+  int out_dtype = -1;        // out= form: position of `dtype`, which out= decides when it is None
+  int generator = -1;        // position of the Generator argument
+  bool writes_list = false;  // an in-place form over Tensor[] without fresh results
+  bool padded = false;       // results are as long as they can become; see ops/index_padded.h
   bool expands_masks =
       false;  // index.Tensor and relatives: boolean indices become integer ones first
   bool moves_indices = false;  // host index tensors are accepted and moved

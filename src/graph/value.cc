@@ -236,6 +236,11 @@ Ref<Value> Value::Error(const TensorType* type, Status status) {
   return v;
 }
 
+void Value::MarkDonated() {
+  MemoryAccount::Get().allocated.fetch_sub(bytes_, std::memory_order_relaxed);
+  bytes_ = 0;
+}
+
 Value::~Value() {
   if (state_ == State::kBuffer) MemoryAccount::Get().Remove(bytes_);
 }

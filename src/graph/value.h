@@ -70,6 +70,9 @@ class Value : public RefCounted<Value> {
   // Name of the operator that made it ("aten::add.Tensor"); a string with static lifetime.
   const char* origin() const { return origin_; }
   int64_t bytes() const { return bytes_; }
+  // The buffer's memory passes to a result of the execution that it was donated to: it is accounted
+  // there.
+  void MarkDonated();
 
  private:
   explicit Value(const TensorType* type) : type_(type) {}

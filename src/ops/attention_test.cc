@@ -45,6 +45,18 @@ TEST(AttentionTest, BackwardDrawsTheMaskOfForwardAgain) {
   EXPECT_TRUE(Contains(Backward(c, DType::kF32, 0.25).Text(), "rng_bit_generator"));
 }
 
+TEST(TransformerTest, WeightsAreGivenOnlyWhenAskedFor) {
+  for (bool need : {false, true}) {
+    TestCall c("aten::_native_multi_head_attention");
+    for (int i = 0; i < 3; ++i) c.Tensor(DType::kF32, {2, 5, 8});
+    c.Int(8).Int(2).Tensor(DType::kF32, {24, 8}).Tensor(DType::kF32, {24});
+    c.Tensor(DType::kF32, {8, 8}).Tensor(DType::kF32, {8}).None().Bool(need).Bool(true).None();
+    EXPECT_FALSE(c.Text().starts_with("error"));
+    EXPECT_EQ(c.outs()[0].dims, (Dims{2, 5, 8}));
+    EXPECT_EQ(c.outs()[1], need ? (TensorType{DType::kF32, {2, 5, 5}}) : TensorType{});
+  }
+}
+
 TEST(RnnTest, LstmWorkspaceHoldsTheGates) {
   TestCall c("aten::_thnn_fused_lstm_cell");
   c.Tensor(DType::kF32, {2, 12}).Tensor(DType::kF32, {2, 12}).Tensor(DType::kF32, {2, 3});

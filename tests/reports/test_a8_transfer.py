@@ -195,6 +195,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.xfail(strict=True, reason="a forked child is not yet refused")
 @tpu_only
 def test_case_109_device_tensor_in_a_forked_worker_raises():
     done = run_python(BAD_WORKER, timeout=180)
@@ -207,6 +208,7 @@ def test_case_111_integer_device():
     assert torch.ones(2).to(0).device == torch.device("tpu", 0)
 
 
+@pytest.mark.xfail(strict=True, reason="one factory stays on the CPU")
 def test_case_112_default_device(device):
     kind = torch.device(DEVICE).type
     with torch.device(device):
