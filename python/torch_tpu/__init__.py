@@ -4,6 +4,7 @@
 started here; the first tensor on `tpu` does that.
 """
 
+import atexit
 import os
 import warnings
 from typing import Any
@@ -58,6 +59,8 @@ def _register() -> None:
     _C._set_decomposition_lookup(_decompositions.lookup)
     _C._set_plugin_candidates(_plugins.candidates())
     torch._register_device_module("tpu", _device)
+    # Plugins crash when the process ends under work that is still running.
+    atexit.register(_C._shutdown)
     backend_registration.generate_methods_for_privateuse1_backend(for_storage=True)
 
 

@@ -124,6 +124,7 @@ void Define(py::module_& m) {
   m.def("_set_decomposition_lookup", &SetDecompositionLookup);
   m.def("_is_initialized", &graph::Runtime::initialized);
   m.def("_initialize", [] { RuntimeOrThrow(); });
+  m.def("_shutdown", &pjrt::Client::ShutDownAll, py::call_guard<py::gil_scoped_release>());
   m.def("_synchronize", &device::SynchronizeAll, py::call_guard<py::gil_scoped_release>());
   m.def("_default_generator", [] {
     return py::reinterpret_steal<py::object>(

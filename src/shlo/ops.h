@@ -34,7 +34,7 @@ Value iota(Builder& b, int64_t dimension, const TensorType& type);
 // --- elementwise unary: same type in and out (abs of complex gives real) ------------------------
 // clang-format off: it has two fixed points for this macro
 #define TORCH_TPU_SHLO_UNARY(X) \
-  X(cbrt) X(ceil) X(cosine) X(count_leading_zeros) X(exponential) \
+  X(abs) X(cbrt) X(ceil) X(cosine) X(count_leading_zeros) X(exponential) \
   X(exponential_minus_one) X(floor) X(log) X(log_plus_one) X(logistic) \
   X(negate) X(popcnt) X(round_nearest_afz) X(round_nearest_even) X(rsqrt) \
   X(sign) X(sine) X(sqrt) X(tan) X(tanh)
@@ -53,7 +53,7 @@ Value reduce_precision(Value operand, int exponent_bits, int mantissa_bits);
 // CHLO, unary, float: expanded by the plugin.
 // clang-format off: it has two fixed points for this macro
 #define TORCH_TPU_CHLO_UNARY(X) \
-  X(acosh) X(asin) X(asinh) X(atan) X(atanh) \
+  X(acos) X(acosh) X(asin) X(asinh) X(atan) X(atanh) \
   X(bessel_i1e) X(cosh) X(digamma) X(erf) X(erf_inv) \
   X(erfc) X(lgamma) X(sinh)
 // clang-format on
@@ -67,7 +67,7 @@ Value is_pos_inf(Value operand);
 // --- elementwise binary: equal types ------------------------------------------------------------
 // clang-format off: it has two fixed points for this macro
 #define TORCH_TPU_SHLO_BINARY(X) \
-  X(atan2) X(divide) X(maximum) X(minimum) X(multiply) \
+  X(add) X(atan2) X(divide) X(maximum) X(minimum) X(multiply) \
   X(power) X(remainder) X(subtract) X(shift_left) X(shift_right_arithmetic) \
   X(shift_right_logical)
 // clang-format on
