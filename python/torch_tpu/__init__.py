@@ -54,7 +54,7 @@ def _register() -> None:
     from torch_tpu import _C
 
     _C._init()
-    from torch_tpu import _decompositions, _device, _plugins
+    from torch_tpu import _decompositions, _device, _plugins, _printing
 
     _C._set_decomposition_lookup(_decompositions.lookup)
     _C._set_plugin_candidates(_plugins.candidates())
@@ -62,6 +62,9 @@ def _register() -> None:
     # Plugins crash when the process ends under work that is still running.
     atexit.register(_C._shutdown)
     backend_registration.generate_methods_for_privateuse1_backend(for_storage=True)
+    # TPUs multiply bfloat16. PyTorch keeps this per thread: others start with float16.
+    torch.set_autocast_dtype("tpu", torch.bfloat16)
+    _printing.install()
 
 
 _register()

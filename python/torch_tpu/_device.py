@@ -127,6 +127,13 @@ def is_initialized() -> bool:
     return _C._is_initialized()
 
 
+def __getattr__(name: str) -> Any:
+    # torch.utils.checkpoint reads this attribute to decide whether there is random state to save.
+    if name == "_initialized":
+        return is_initialized()
+    raise AttributeError(f"module 'torch.tpu' has no attribute {name!r}")
+
+
 def init() -> None:
     """Starts the device client now instead of at the first tensor."""
     _lazy_init()

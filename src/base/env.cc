@@ -25,10 +25,11 @@ constexpr Variable kVariables[] = {
      "PJRT plugin to use: path of a shared library, or name of an installed one. Empty: libtpu "
      "where a TPU is "
      "attached, else the CPU plugin."},
+    {"TPU_LIBRARY_PATH", &Settings::tpu_library_path, Stage::kStable,
+     "Path of libtpu.so, for TPU devices and for ahead-of-time compilation. Empty: the installed "
+     "package libtpu."},
     {"TORCH_TPU_LAUNCH_BLOCKING", &Settings::launch_blocking, Stage::kStable,
      "Wait for every operator, check index bounds, and name operator and Python line in errors."},
-    {"TORCH_TPU_DEFER_AND_FUSE", &Settings::defer_and_fuse, Stage::kExperimental,
-     "Collect operators and send them as one program when a result is needed."},
     {"TORCH_TPU_LOG_LEVEL", &Settings::log_level, Stage::kStable,
      "Least severe log lines that are written to stderr."},
     {"TORCH_TPU_SHOW_COMPILER_LOG", &Settings::show_compiler_log, Stage::kDebug,

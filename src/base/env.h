@@ -18,8 +18,8 @@ namespace torch_tpu::env {
 
 struct Settings {
   std::string pjrt_plugin;
+  std::string tpu_library_path;
   bool launch_blocking = false;
-  bool defer_and_fuse = false;
   LogLevel log_level = LogLevel::kWarning;
   bool show_compiler_log = false;
   bool trace_python = false;

@@ -22,7 +22,6 @@ TEST(EnvTest, UnsetAndEmptyVariablesKeepTheDefaults) {
   Settings settings;
   ASSERT_TRUE(Parse(From({{"TORCH_TPU_LAUNCH_BLOCKING", ""}}), &settings).ok());
   EXPECT_FALSE(settings.launch_blocking);
-  EXPECT_FALSE(settings.defer_and_fuse);
   EXPECT_FALSE(settings.show_compiler_log);
   EXPECT_FALSE(settings.trace_python);
   EXPECT_FALSE(settings.cache_verify);
@@ -35,7 +34,6 @@ TEST(EnvTest, EveryFieldIsReadFromItsVariable) {
   Settings settings;
   ASSERT_TRUE(Parse(From({{"TORCH_TPU_PJRT_PLUGIN", "/opt/Plugin.so"},
                           {"TORCH_TPU_LAUNCH_BLOCKING", "1"},
-                          {"TORCH_TPU_DEFER_AND_FUSE", "1"},
                           {"TORCH_TPU_LOG_LEVEL", "debug"},
                           {"TORCH_TPU_SHOW_COMPILER_LOG", "1"},
                           {"TORCH_TPU_TRACE_PYTHON", "1"},
@@ -47,7 +45,6 @@ TEST(EnvTest, EveryFieldIsReadFromItsVariable) {
                   .ok());
   EXPECT_EQ(settings.pjrt_plugin, "/opt/Plugin.so");
   EXPECT_TRUE(settings.launch_blocking);
-  EXPECT_TRUE(settings.defer_and_fuse);
   EXPECT_EQ(settings.log_level, LogLevel::kDebug);
   EXPECT_TRUE(settings.show_compiler_log);
   EXPECT_TRUE(settings.trace_python);

@@ -9,6 +9,7 @@
 
 #include "device/engine.h"
 #include "device/errors.h"
+#include "device/indexing.h"
 #include "device/make_entry.h"
 #include "device/tracer.h"
 
@@ -23,49 +24,6 @@ Decompositions& MutableDecompositions() {
 std::optional<at::Generator> GeneratorOf(const OpInfo& info, Arguments args) {
   if (info.generator < 0 || !args[info.generator].isGenerator()) return std::nullopt;
   return args[info.generator].toGenerator();
-}
-
-// Boolean indices become integer ones (their count is read back), host indices move to the device.
-void PrepareIndices(const OpInfo& info, torch::jit::Stack* stack) {
-  const size_t first = stack->size() - info.args.size();
-  for (size_t i = 0; i < info.args.size(); ++i) {
-    if (info.args[i].kind != ArgKind::kOptTensorList) continue;
-    auto indices = (*stack)[first + i].toOptionalTensorList();
-    c10::List<std::optional<at::Tensor>> prepared;
-    bool changed = false;
-    const c10::Device device(c10::DeviceType::PrivateUse1, 0);
-    for (size_t k = 0; k < indices.size(); ++k) {
-      std::optional<at::Tensor> index = indices.get(k);
-      if (!index || !index->defined()) {
-        prepared.push_back(std::nullopt);
-        continue;
-      }
-      if (index->scalar_type() == at::kBool || index->scalar_type() == at::kByte) {
-        const at::Tensor& self = (*stack)[first].toTensor();
-        const int64_t at_dim = static_cast<int64_t>(prepared.size());
-        for (int64_t d = 0; d < index->dim(); ++d) {
-          TORCH_CHECK_INDEX(at_dim + d < self.dim() && index->size(d) == self.size(at_dim + d),
-                            "The shape of the mask ", index->sizes(), " at index ", d,
-                            " does not match the shape of the indexed tensor ", self.sizes(),
-                            " at index ", at_dim + d);
-        }
-        for (auto& column : at::nonzero(*index).unbind(1)) prepared.push_back(column.to(device));
-        if (index->dim() == 0) {
-          // A 0-dim mask adds a dimension of size 0 or 1; PyTorch handles it before the kernel.
-          TORCH_CHECK_INDEX(false,
-                            "boolean indices of zero dimensions must be expanded before indexing");
-        }
-        changed = true;
-        continue;
-      }
-      if (!index->device().is_privateuseone()) {
-        index = index->to(device);
-        changed = true;
-      }
-      prepared.push_back(index);
-    }
-    if (changed) (*stack)[first + i] = prepared;
-  }
 }
 
 void CheckNoOverlap(const OpInfo& info, Arguments args) {
@@ -93,6 +51,35 @@ void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at
   }
 }
 
+bool HasEmptyTensor(const OpInfo& info, Arguments args) {
+  for (size_t i = 0; i < args.size(); ++i) {
+    const c10::IValue& v = args[i];
+    if (info.args[i].out || !v.isTensor() || !v.toTensor().defined()) continue;
+    if (v.toTensor().numel() == 0) return true;
+  }
+  return false;
+}
+
+// Some operators cast to the dtype of out=, others want exactly the result's: CPU knows which.
+bool OutHasOtherDType(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
+  size_t k = 0;
+  for (size_t i = 0; i < args.size() && k < meta.tensors.size(); ++i) {
+    if (!info.args[i].out || !args[i].isTensor()) continue;
+    const c10::ScalarType result = meta.tensors[k++].dtype;
+    const at::Tensor& out = args[i].toTensor();
+    if (out.defined() && result != c10::ScalarType::Undefined && out.scalar_type() != result)
+      return true;
+  }
+  return false;
+}
+
+// As RaiseAsCpuWould, for calls that this device may know and CPU not.
+void RaiseIfCpuRefuses(const OpInfo& info, Arguments args) try {
+  RaiseAsCpuWould(info, args);
+} catch (const c10::NotImplementedError&) {
+  return;
+}
+
 // out= of an operator whose result size only the program knows: the functional form, then a copy.
 void RunPaddedOut(const OpInfo& info, torch::jit::Stack* stack) {
   const size_t first = stack->size() - info.args.size();
@@ -103,6 +90,10 @@ void RunPaddedOut(const OpInfo& info, torch::jit::Stack* stack) {
     info.args[i].out ? outs.push_back(v.toTensor()) : inputs.push_back(v);
   }
   info.functional->callBoxed(&inputs);
+  for (size_t k = 0; k < outs.size(); ++k) {
+    if (inputs[k].toTensor().scalar_type() != outs[k].scalar_type())
+      RaiseIfCpuRefuses(info, torch::jit::last(*stack, info.args.size()));
+  }
   stack->resize(first);
   for (size_t k = 0; k < outs.size(); ++k) {
     const at::Tensor result = inputs[k].toTensor();
@@ -113,12 +104,6 @@ void RunPaddedOut(const OpInfo& info, torch::jit::Stack* stack) {
     outs[k].copy_(result);
     stack->emplace_back(outs[k]);
   }
-}
-
-bool HasEmptyTensor(Arguments args) {
-  return std::any_of(args.begin(), args.end(), [](const c10::IValue& v) {
-    return v.isTensor() && v.toTensor().defined() && v.toTensor().numel() == 0;
-  });
 }
 
 // sum(x, out=y) and relatives compute in y's dtype unless told otherwise.
@@ -177,15 +162,36 @@ void CallPerElement(OpInfo& info, torch::jit::Stack* stack) {
   for (auto& v : out) stack->push_back(std::move(v));
 }
 
+// _foreach_addcdiv.Tensor and relatives: the tensor's entries are numbers, one for each element.
+void CallWithNumbers(const OpInfo& info, torch::jit::Stack* stack) {
+  const size_t first = stack->size() - info.args.size();
+  c10::OperatorName name = info.op.operator_name();
+  constexpr std::string_view kTensor = "Tensor";
+  name.overload_name.replace(0, kTensor.size(), "ScalarList");
+  c10::IValue& entries = (*stack)[first + info.foreach->entries];
+  const at::Tensor numbers = entries.toTensor().cpu();
+  TORCH_CHECK(numbers.dim() == 1, info.name,
+              ": expected packed scalar Tensor to be of dimension 1. "
+              "Got ",
+              numbers.dim(), " instead.");
+  c10::List<at::Scalar> list;
+  for (int64_t i = 0; i < numbers.numel(); ++i) list.push_back(numbers[i].item());
+  entries = std::move(list);
+  c10::Dispatcher::singleton()
+      .findSchemaOrThrow(name.name.c_str(), name.overload_name.c_str())
+      .callBoxed(stack);
+}
+
 Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
   MetaOutputs meta = RunMeta(info, args);
+  if (info.form == Form::kOut && OutHasOtherDType(info, args, meta)) RaiseIfCpuRefuses(info, args);
   if (info.form == Form::kOut && PrepareOut(info, args, meta)) {
     signature->Clear();
     WriteSignature(info, args, signature);
     if (Entry* entry = info.entries.Find(*signature)) return entry;
   }
   // Meta kernels let some calls on tensors without elements pass that PyTorch refuses.
-  if (HasEmptyTensor(args)) RaiseAsCpuWould(info, args);
+  if (HasEmptyTensor(info, args)) RaiseIfCpuRefuses(info, args);
   auto entry = MakeEntry(info, args, *signature, std::move(meta));
   // Compiled before it is kept, so that a signature that cannot be lowered is refused in the same
   // words each time.
@@ -253,7 +259,12 @@ OpInfo& InfoOf(const c10::OperatorHandle& op) {
 }
 
 void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
-  if (info.expands_masks) PrepareIndices(info, stack);
+  std::optional<CountedDim> counted;
+  if (info.expands_masks) {
+    if (FillThroughMask(info, stack)) return;
+    counted = PrepareIndices(info, stack);
+  }
+  if (info.foreach && info.foreach->entries >= 0) return CallWithNumbers(info, stack);
   const auto arguments = [&] { return torch::jit::last(*stack, info.args.size()); };
   if (info.form == Form::kOut && info.out_dtype >= 0) TakeOutDType(info, stack);
   if (info.form == Form::kOut && info.padded) return RunPaddedOut(info, stack);
@@ -267,6 +278,9 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   results.reserve(entry->slots.size() + 1);
   if (!entry->slots.empty()) Execute(*entry, *signature, GeneratorOf(info, arguments()), &results);
   Deliver(info, *entry, *signature, results, stack);
+  if (counted) {
+    stack->back() = stack->back().toTensor().narrow(counted->dim, 0, counted->count);
+  }
 }
 
 }  // namespace torch_tpu::device

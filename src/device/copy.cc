@@ -48,6 +48,23 @@ std::unique_ptr<Entry> CopyEntry(const Signature& signature, int source, int tar
   return entry;
 }
 
+// A view of little memory is read by copying all of that memory and taking the elements on the
+// host: no program to compile, none to launch.
+bool CopyWholeToHost(graph::Runtime& runtime, const at::Tensor& dst, const at::Tensor& src) {
+  constexpr int64_t kAlways = 64 << 10;  // bytes
+  const ValueRef value = HandleOf(src).Get();
+  const graph::TensorType& base = value->type();
+  const int64_t bytes = NumElements(base.dims) * DTypeSize(base.dtype);
+  const int64_t wanted = src.numel() * static_cast<int64_t>(src.element_size());
+  if (bytes > std::max(kAlways, 2 * wanted)) return false;
+  const at::Tensor whole = at::empty({bytes}, at::device(at::kCPU).dtype(at::kByte));
+  ThrowIfError(runtime.ToHost(value, whole.mutable_data_ptr(), bytes, CurrentWork()));
+  at::Tensor elements = at::empty({0}, src.options().device(at::kCPU));
+  elements.set_(whole.storage(), src.storage_offset(), src.sizes(), src.strides());
+  dst.copy_(elements);
+  return true;
+}
+
 }  // namespace
 
 void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src) {
@@ -110,6 +127,7 @@ void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
                      NumElements(base.dims) == from.numel() &&
                      views::DenseOrder(span(impl.sizes()), span(impl.strides()), &memory, &order);
   if (!dense) {
+    if (CopyWholeToHost(runtime, dst, src)) return;
     from = MakeEmpty(src.scalar_type(), src.sizes(), ContiguousStrides(src.sizes().vec()));
     CopyOnDevice(from, src);
   }

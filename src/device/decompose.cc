@@ -142,7 +142,18 @@ MetaOutputs RunShapeFunction(const OpInfo& info, const Signature& signature,
       o.strides = ContiguousStrides(type.dims);
     }
     outputs.tensors.push_back(std::move(o));
-    outputs.per_return.push_back(-1);
+  }
+  const auto& returns = info.op.schema().returns();
+  for (size_t r = 0; r < returns.size(); ++r) {
+    if (info.returns[r] != -1) continue;
+    int size = -1;
+    const bool list = returns[r].type()->kind() == c10::TypeKind::ListType;
+    // A list that is returned is as long as the argument that it is the new value of.
+    for (size_t i = 0; list && i < info.args.size(); ++i) {
+      if (returns[r].name() == info.args[i].name + "_out")
+        size = static_cast<int>(call.tensors(static_cast<int>(i)).size());
+    }
+    outputs.per_return.push_back(size);
   }
   outputs.known = true;
   return outputs;

@@ -32,7 +32,7 @@ class Addresses {
       handles_[Slot(p)] = handle;
       return p;
     }
-    TORCH_CHECK(next_ + kSlot <= kBytes, "torch_tpu: too many live tensors");
+    TORCH_CHECK(next_ + kSlot <= bytes_, "torch_tpu: too many live tensors");
     void* p = base_ + next_;
     next_ += kSlot;
     handles_.push_back(handle);
@@ -53,24 +53,30 @@ class Addresses {
     return slot < handles_.size() ? handles_[slot] : nullptr;
   }
 
-  bool Contains(const void* p) const { return p >= base_ && p < base_ + kBytes; }
+  bool Contains(const void* p) const { return p >= base_ && p < base_ + bytes_; }
 
  private:
   static constexpr size_t kSlot = 64;
-  static constexpr size_t kBytes = size_t{1} << 38;
 
   size_t Slot(const void* p) const {
     return static_cast<size_t>(static_cast<const char*>(p) - base_) / kSlot;
   }
 
+  // Where the address space is limited (ulimit -v, sanitizers) fewer tensors can be alive at once.
   Addresses() {
-    void* p = mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    TORCH_CHECK(p != MAP_FAILED, "torch_tpu: cannot reserve address space for device pointers");
-    base_ = static_cast<char*>(p);
+    for (bytes_ = size_t{1} << 36; bytes_ >= size_t{1} << 24; bytes_ >>= 2) {
+      void* p =
+          mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (p == MAP_FAILED) continue;
+      base_ = static_cast<char*>(p);
+      return;
+    }
+    TORCH_CHECK(false, "torch_tpu: cannot reserve address space for device pointers");
   }
 
   std::mutex mutex_;
   char* base_ = nullptr;
+  size_t bytes_ = 0;
   size_t next_ = 0;
   std::vector<char*> free_;
   std::vector<Handle*> handles_;  // by slot; null when free

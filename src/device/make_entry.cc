@@ -33,7 +33,8 @@ void WriteTensor(const OpInfo& info, const ArgInfo& arg, const at::Tensor& t, Si
 
 void WriteNumber(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Signature* s) {
   // A decomposition computes with its numbers in Python, so they are part of its program.
-  s->AddNumber(v.toScalar(), arg.static_number || (info.lowering == nullptr && !info.foreach));
+  const bool decomposed = info.lowering == nullptr && !info.foreach;
+  s->AddNumber(v.toScalar(), arg.static_number || (arg.static_integer && v.isInt()) || decomposed);
 }
 
 void WriteList(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Signature* s) {
@@ -67,8 +68,7 @@ void WriteArgument(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v,
       if (v.isDoubleList()) {
         const auto list = v.toDoubleVector();
         s->AddListBegin(list.size());
-        for (double d : list)
-          s->AddNumber(d, arg.static_number || (info.lowering == nullptr && !info.foreach));
+        for (double d : list) WriteNumber(info, arg, d, s);
         return;
       }
       return WriteList(info, arg, v, s);
@@ -210,37 +210,29 @@ OutputTensor LikeUse(const Signature& signature, int use) {
   return o;
 }
 
-// Element `i` of a foreach argument as a base argument.
-graph::ArgSpec Element(const graph::ArgSpec& arg, ArgKind kind, size_t i) {
+// Argument of the base operator for element `i` of a foreach call.
+graph::ArgSpec ForeachArgument(const ops::ForeachArg& arg, const SpecBuilder& specs, size_t i) {
+  using Kind = ops::ForeachArg;
   graph::ArgSpec out;
-  if (const auto* list = std::get_if<std::vector<std::optional<graph::TensorSpec>>>(&arg.v);
-      list != nullptr && kind == ArgKind::kTensor) {
-    if ((*list)[i]) out.v = *(*list)[i];
-    return out;
-  }
-  if (const auto* list = std::get_if<std::vector<graph::NumberSpec>>(&arg.v)) {
-    out.v = (*list)[i];
-    return out;
-  }
-  return arg;
-}
-
-graph::ArgSpec DefaultSpec(const c10::IValue& v, ArgKind kind) {
-  graph::ArgSpec spec;
-  if (v.isNone()) return spec;
-  if (kind == ArgKind::kNumber) {
+  if (arg.kind == Kind::kNumber) {
     graph::NumberSpec n;
-    n.dtype = v.isInt() ? DType::kS64 : v.isBool() ? DType::kPred : DType::kF64;
-    n.constant = v.toScalar().toDouble();
-    spec.v = n;
-  } else if (v.isBool()) {
-    spec.v = v.toBool();
-  } else if (v.isInt()) {
-    spec.v = v.toInt();
-  } else if (v.isIntList()) {
-    spec.v = Dims(v.toIntVector());
+    n.dtype = DType::kS64;
+    n.constant = arg.value;
+    out.v = n;
+  } else if (arg.kind == Kind::kBool) {
+    out.v = arg.value != 0;
+  } else if (arg.kind == Kind::kShared) {
+    return specs.arg(arg.position);
+  } else if (arg.kind == Kind::kElement) {
+    const graph::ArgSpec& list = specs.arg(arg.position);
+    if (const auto* numbers = std::get_if<std::vector<graph::NumberSpec>>(&list.v)) {
+      out.v = numbers->at(i);
+    } else {
+      const auto& tensors = std::get<std::vector<std::optional<graph::TensorSpec>>>(list.v);
+      if (tensors.at(i)) out.v = *tensors.at(i);
+    }
   }
-  return spec;
+  return out;
 }
 
 // Assigns results to fresh outputs and written arguments, in the functional operator's order of
@@ -336,9 +328,8 @@ void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& p
     graph::SubCall call;
     call.lowering = form.lowering;
     call.common = common;
-    for (size_t b = 0; b < form.kinds.size(); ++b) {
-      call.args.push_back(form.from[b] < 0 ? DefaultSpec(form.defaults[b], form.kinds[b])
-                                           : Element(specs.arg(form.from[b]), form.kinds[b], i));
+    for (const ops::ForeachArg& arg : form.args) {
+      call.args.push_back(ForeachArgument(arg, specs, i));
     }
     call.outputs = planner.Plan(static_cast<int>(i));
     call.random = form.lowering->options.random;

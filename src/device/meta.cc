@@ -24,11 +24,18 @@ at::Tensor MetaLike(const at::Tensor& t) {
   return at::detail::empty_strided_meta(t.sizes(), t.strides(), t.scalar_type());
 }
 
-// A CPU tensor of the same shape. Read-only arguments cost one element.
-at::Tensor CpuLike(const at::Tensor& t, bool written) {
+// The elements that a storage for this layout has.
+int64_t Extent(const at::Tensor& t) {
+  int64_t last = 0;
+  for (int64_t d = 0; d < t.dim(); ++d) last += (t.size(d) - 1) * t.stride(d);
+  return t.numel() == 0 ? 0 : last + 1;
+}
+
+// A CPU tensor of zeros in the same layout: kernels below the dispatcher may read it as they read
+// the caller's, without asking for strides.
+at::Tensor CpuLike(const at::Tensor& t) {
   if (!t.defined() || t.device().is_cpu()) return t;
-  const auto options = t.options().device(at::kCPU);
-  return written ? at::zeros(t.sizes(), options) : at::zeros({}, options).expand(t.sizes());
+  return at::zeros({Extent(t)}, t.options().device(at::kCPU)).as_strided(t.sizes(), t.strides());
 }
 
 c10::IValue StandIn(const ArgInfo& arg, const c10::IValue& v, c10::DeviceType device,
@@ -193,8 +200,8 @@ void RaiseAsCpuWould(const OpInfo& info, Arguments args) {
   int64_t elements = 0;
   for (size_t i = 0; i < args.size(); ++i) {
     stack.push_back(StandIn(info.args[i], args[i], c10::DeviceType::CPU, [&](const at::Tensor& t) {
-      if (t.defined()) elements += t.numel();
-      return elements > kMaximum ? t : CpuLike(t, info.args[i].written);
+      if (t.defined()) elements += Extent(t);
+      return elements > kMaximum ? t : CpuLike(t);
     }));
   }
   if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))

@@ -31,7 +31,8 @@ c10::TypePtr Unwrap(const c10::TypePtr& type, bool* optional) {
 // Operators whose schema does not mark what they write: argument -> functional result that goes
 // there.
 const std::set<std::string>& StatisticsWriters() {
-  static const auto* names = new std::set<std::string>{"aten::native_batch_norm"};
+  static const auto* names = new std::set<std::string>{"aten::native_batch_norm",
+                                                       "aten::batch_norm_gather_stats_with_counts"};
   return *names;
 }
 
@@ -89,72 +90,33 @@ bool ArgsMatch(const c10::FunctionSchema& candidate,
   return j == args.size();
 }
 
-// How well a foreach argument serves as a base argument.
-bool ForeachMatches(const c10::Argument& foreach, const c10::Argument& base) {
-  bool optional = false;
-  const ArgKind f = KindOf(foreach);
-  const ArgKind b = KindOf(base);
-  (void)Unwrap(base.type(), &optional);
-  if (b == ArgKind::kTensor) {
-    return f == ArgKind::kTensorList || f == ArgKind::kTensor || f == ArgKind::kNumber ||
-           f == ArgKind::kNumberList;
+std::optional<ForeachForm> FindForeach(const c10::OperatorName& name) {
+  auto form = ops::ForeachOf(FullName(name));
+  if (!form.ok()) return std::nullopt;
+  ForeachForm found;
+  found.lowering = ops::FindLowering(form->base);
+  if (found.lowering == nullptr) return std::nullopt;
+  found.args = std::move(form->args);
+  for (const ops::ForeachArg& arg : found.args) {
+    if (arg.kind == ops::ForeachArg::kEntry) found.entries = arg.position;
   }
-  if (b == ArgKind::kNumber) return f == ArgKind::kNumber || f == ArgKind::kNumberList;
-  return f == b;
+  return found;
 }
 
-std::optional<ForeachForm> MatchForeach(const c10::FunctionSchema& foreach,
-                                        const c10::FunctionSchema& base) {
-  if (!IsFunctional(base)) return std::nullopt;
-  ForeachForm form;
-  const auto inputs = InputArgs(foreach);
-  size_t used = 0;
-  for (const auto& b : base.arguments()) {
-    int from = -1;
-    // By name first (alpha, value, ...), otherwise the next argument in order.
-    for (size_t i = 0; i < inputs.size(); ++i) {
-      if (inputs[i]->name() == b.name() && ForeachMatches(*inputs[i], b))
-        from = static_cast<int>(i);
-    }
-    if (from < 0 && used < inputs.size() && !b.kwarg_only() && ForeachMatches(*inputs[used], b)) {
-      from = static_cast<int>(used);
-    }
-    if (from < 0) {
-      if (!b.default_value()) return std::nullopt;
-      form.defaults.push_back(*b.default_value());
-    } else {
-      ++used;
-      form.defaults.emplace_back();
-    }
-    form.kinds.push_back(KindOf(b));
-    form.from.push_back(from);
+// Whether the number at `argument` decides the program's structure, for the operator's own lowering
+// or the one that its foreach form applies.
+bool DecidesStructure(const OpInfo& info, int argument) {
+  const auto declares = [](const ops::LoweringEntry* entry, int i) {
+    const auto& fixed = entry->options.static_numbers;
+    return std::find(fixed.begin(), fixed.end(), i) != fixed.end();
+  };
+  if (info.lowering != nullptr) return declares(info.lowering, argument);
+  for (size_t b = 0; info.foreach && b < info.foreach->args.size(); ++b) {
+    if (info.foreach->args[b].position == argument &&
+        declares(info.foreach->lowering, static_cast<int>(b)))
+      return true;
   }
-  if (used != inputs.size()) return std::nullopt;
-  return form;
-}
-
-std::optional<ForeachForm> FindForeach(const c10::FunctionSchema& schema) {
-  static const auto* renamed =
-      new std::unordered_map<std::string, std::string>{{"norm", "linalg_vector_norm"}};
-  constexpr std::string_view kPrefix = "aten::_foreach_";
-  std::string base = schema.name().substr(kPrefix.size());
-  if (!base.empty() && base.back() == '_') base.pop_back();
-  if (auto it = renamed->find(base); it != renamed->end()) base = it->second;
-  std::optional<ForeachForm> best;
-  for (const auto& name : OverloadsOf("aten::" + base)) {
-    auto op = c10::Dispatcher::singleton().findSchema(name);
-    if (!op) continue;
-    auto form = MatchForeach(schema, op->schema());
-    if (!form) continue;
-    form->base_name = FullName(name);
-    form->lowering = ops::FindLowering(form->base_name);
-    if (form->lowering == nullptr) continue;
-    // Prefer the overload of the same name ("Scalar" for "Scalar"), else the first.
-    const bool same = name.overload_name == schema.overload_name();
-    if (!best || same) best = std::move(form);
-    if (same) break;
-  }
-  return best;
+  return false;
 }
 
 }  // namespace
@@ -233,7 +195,7 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
   if (lowering == nullptr) lowering = ops::FindLowering(name);
   if (schema.name().rfind("aten::_foreach_", 0) == 0)
     foreach
-      = FindForeach(schema);
+      = FindForeach(op.operator_name());
   padded = !ops::PaddedOutputs(functional_name).empty();
   expands_masks = moves_indices = IndexOperators().count(schema.name()) > 0;
 
@@ -244,16 +206,16 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     info.kind = KindOf(a);
     info.out = IsOutArg(a);
     info.written = IsWritten(a);
-    if (lowering != nullptr) {
-      const auto& fixed = lowering->options.static_numbers;
-      info.static_number =
-          std::find(fixed.begin(), fixed.end(), static_cast<int>(i)) != fixed.end();
-    }
+    info.static_number = DecidesStructure(*this, static_cast<int>(i));
+    // Whether an integer exponent is negative decides whether the call is an error.
+    info.static_integer = schema.name() == "aten::pow" || schema.name() == "aten::pow_";
     if (info.out) form = Form::kOut;
     if (info.written && !info.out && form == Form::kFunctional) form = Form::kMutating;
     if (info.written) written.push_back(static_cast<int>(i));
     if (info.kind == ArgKind::kGenerator) generator = static_cast<int>(i);
-    if (info.kind == ArgKind::kDType && name.find("linalg") == std::string::npos)
+    // Out= forms that PyTorch derived from the functional one want its dtype.
+    if (info.kind == ArgKind::kDType && name.find("linalg") == std::string::npos &&
+        !op.hasTag(at::Tag::generated))
       out_dtype = static_cast<int>(i);
     args.push_back(std::move(info));
   }
@@ -264,6 +226,9 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
       written.push_back(i);
     }
   }
+  // Shapes that no Meta kernel knows: out= is the functional form and a copy here too.
+  padded |=
+      form == Form::kOut && functional && lowering != nullptr && lowering->options.shape != nullptr;
   for (int w : written)
     writes_list |= args[w].kind == ArgKind::kTensorList && form == Form::kMutating;
   const bool statistics = std::any_of(args.begin(), args.end(), [](const ArgInfo& a) {

@@ -14,6 +14,7 @@
 
 #include "device/entry.h"
 #include "ops/call.h"
+#include "ops/foreach.h"
 
 namespace torch_tpu::device {
 
@@ -37,19 +38,17 @@ enum class ArgKind : uint8_t {
 struct ArgInfo {
   std::string name;
   ArgKind kind = ArgKind::kIgnored;
-  bool written = false;  // Tensor(a!)
-  bool out = false;      // an out= argument: written, not read, resized
-  bool static_number = false;
+  bool written = false;         // Tensor(a!)
+  bool out = false;             // an out= argument: written, not read, resized
+  bool static_number = false;   // its value is part of the program
+  bool static_integer = false;  // the same, when it is an integer
 };
 
-// A _foreach_ overload as a base operator applied to every list element: base argument i is foreach
-// argument `from[i]` (its element when that is a list), or its schema default when -1.
+// A _foreach_ overload as a base operator applied to every list element.
 struct ForeachForm {
   const ops::LoweringEntry* lowering = nullptr;
-  std::string base_name;
-  std::vector<ArgKind> kinds;  // of the base arguments
-  std::vector<int> from;
-  std::vector<c10::IValue> defaults;
+  std::vector<ops::ForeachArg> args;  // of the base operator
+  int entries = -1;  // position of a tensor whose entries are the numbers of the elements
 };
 
 enum class Form : uint8_t { kFunctional, kMutating, kOut };

@@ -60,9 +60,7 @@ int Signature::AddUse(const c10::TensorImpl& tensor, Tag tag, bool read) {
   flags |= static_cast<uint64_t>(same_dims) << 3;
   starts_.clear();
   if (!use.whole) {
-    views::View view{type, Dims(sizes.begin(), sizes.end()), Dims(strides.begin(), strides.end()),
-                     offset};
-    use.dynamic = views::SplitOffset(base, view, &starts_);
+    use.dynamic = views::SplitOffset(base, type, size_span, stride_span, offset, &starts_);
     flags |= static_cast<uint64_t>(use.dynamic) << 4;
   }
   Structure(tag | flags << 8 | static_cast<uint64_t>(type) << 16 |

@@ -5,6 +5,7 @@
 #include <ATen/Functions.h>
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
+#include <ATen/native/TensorFactories.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/set_native.h>
@@ -55,6 +56,18 @@ at::Tensor empty_strided(c10::SymIntArrayRef sizes, c10::SymIntArrayRef strides,
   CheckPinned(pin_memory);
   return MakeEmpty(dtype.value_or(c10::get_default_dtype_as_scalartype()),
                    C10_AS_INTARRAYREF_SLOW(sizes), C10_AS_INTARRAYREF_SLOW(strides));
+}
+
+// A tensor of zeros without storage, which autograd makes for gradients that are zero everywhere.
+at::Tensor efficient_zero_tensor(c10::SymIntArrayRef sizes, std::optional<at::ScalarType> dtype,
+                                 std::optional<at::Layout>, std::optional<at::Device>,
+                                 std::optional<bool>) {
+  static auto* allocator =
+      new at::native::ZeroTensorAllocator(at::Device(c10::DeviceType::PrivateUse1, 0));
+  const c10::DispatchKeySet keys({c10::DispatchKey::PrivateUse1, c10::DispatchKey::ZeroTensor});
+  return at::detail::empty_generic(C10_AS_INTARRAYREF_SLOW(sizes), allocator, keys,
+                                   dtype.value_or(c10::get_default_dtype_as_scalartype()),
+                                   std::nullopt);
 }
 
 void EnsureStorage(const at::Tensor& self, c10::IntArrayRef sizes, c10::IntArrayRef strides,
@@ -236,8 +249,7 @@ void record_stream(at::Tensor&, at::Stream) {}
 at::Tensor masked_select_values(const at::Tensor& self, const at::Tensor& mask) {
   TORCH_CHECK(mask.scalar_type() == at::kBool, "masked_select: expected BoolTensor for mask");
   const auto both = at::expand_outplace(mask, self, "masked_select");
-  return std::get<1>(both)->reshape({-1}).index(
-      {at::nonzero(std::get<0>(both)->reshape({-1})).squeeze(1)});
+  return std::get<1>(both)->reshape({-1}).index({std::get<0>(both)->reshape({-1})});
 }
 
 }  // namespace
@@ -245,6 +257,7 @@ at::Tensor masked_select_values(const at::Tensor& self, const at::Tensor& mask) 
 TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
+  m.impl("_efficientzerotensor", TORCH_FN(efficient_zero_tensor));
   m.impl("as_strided", TORCH_FN(at::native::as_strided_tensorimpl));
   m.impl("view", TORCH_FN(at::native::view));
   m.impl("_reshape_alias", TORCH_FN(at::native::_reshape_alias));

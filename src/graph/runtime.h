@@ -45,6 +45,7 @@ class Program {
   const TensorType* result(int i) const { return results_[i]; }
   const std::vector<std::string>& checks() const { return checks_; }
   const std::vector<bool>& check_is_index() const { return check_is_index_; }
+  uint64_t text_hash() const { return text_hash_; }  // of the StableHLO text
 
   // For tier 1: an estimate of host memory, and when it was last launched.
   int64_t cache_bytes() const { return cache_bytes_; }
@@ -56,6 +57,7 @@ class Program {
   std::vector<const TensorType*> results_;
   std::vector<std::string> checks_;
   std::vector<bool> check_is_index_;
+  uint64_t text_hash_;
   std::unique_ptr<pjrt::LoadedExecutable> executable_;
   int64_t cache_bytes_ = 0;
   mutable std::atomic<uint64_t> last_used_{0};
@@ -98,8 +100,6 @@ class Runtime {
   // comes each time.
   static Result<Runtime*> Get();
   static bool initialized();
-  // Waits for all work and forgets the client; called at exit.
-  static void Shutdown();
 
   const pjrt::Client& client() const { return *client_; }
   std::shared_ptr<const pjrt::Client> client_ptr() const { return client_; }
@@ -135,16 +135,14 @@ class Runtime {
   std::shared_ptr<const pjrt::Client> client_;
   std::string plugin_path_;
   bool is_cpu_ = false;
-  // Compiles with the options that the plugin knows; those it refuses by name are dropped for good.
-  Result<std::unique_ptr<pjrt::LoadedExecutable>> CompileText(const std::string& text);
+  pjrt::CompileOptions OptionsFor(const CallSpec& spec) const;
 
+  static Status Verify(const Program& program, const CallSpec& spec);
   Result<std::shared_ptr<Program>> CompileNow(const CallSpec& spec);
 
   static constexpr int64_t kTier1Bytes = int64_t{1} << 30;
   cache::Tier1<Program> tier1_{kTier1Bytes};
   uint64_t options_key_ = 0;
-  std::mutex options_mutex_;
-  pjrt::CompileOptions compile_options_;
   std::mutex splat_mutex_;
   std::map<const TensorType*, std::shared_ptr<Program>> splat_programs_;
 };

@@ -22,10 +22,13 @@ Value PreluKernel(Call& c) {  // _prelu_kernel(self, weight)
 }
 
 Value Elu(Call& c) {  // elu(self, alpha, scale, input_scale)
-  Value x = ResultOperand(c, 0), scale = ResultNumber(c, 2);
-  Value scaled = c.number_is(3, 1) ? x : x * ResultNumber(c, 3);
-  Value negative = exponential_minus_one(scaled) * (ResultNumber(c, 1) * scale);
-  return where(x <= 0.0, negative, c.number_is(2, 1) ? x : x * scale);
+  const auto times = [&](Value v, int i) { return c.number_is(i, 1) ? v : v * ResultNumber(c, i); };
+  Value x = ResultOperand(c, 0);
+  Value positive = times(x, 2);
+  Value negative = exponential_minus_one(times(x, 3));
+  // PyTorch multiplies the two numbers first.
+  negative = c.number_is(1, 1) ? times(negative, 2) : negative * times(ResultNumber(c, 1), 2);
+  return where(x <= 0.0, negative, positive);
 }
 
 Value Gelu(Call& c) {  // gelu(self, approximate)
@@ -96,7 +99,8 @@ Value Glu(Call& c) {  // glu(self, dim)
   Value x = shlo::opmath(c.tensor(0));
   int64_t dim = shlo::wrap_dim(c.integer(1), x.rank());
   int64_t half = x.dim(dim) / 2;
-  return slice_dim(x, dim, 0, half) * logistic(slice_dim(x, dim, half, 2 * half));
+  Value value = slice_dim(x, dim, 0, half), gate = slice_dim(x, dim, half, 2 * half);
+  return value * logistic(gate);
 }
 
 LOWER("aten::relu", Relu);

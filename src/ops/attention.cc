@@ -41,7 +41,7 @@ Attention ReadAttention(const Call& c, int first) {
 
 // Products of a [b, h, g, s, x] with per-head tensors. Half factors accumulate in float32.
 Value TimesHead(const Call& c, Value grouped, Value per_head, Side side) {
-  const Dims d = grouped.dims();
+  const Dims& d = grouped.dims();
   Value folded = shlo::reshape(grouped, {d[0], d[1], d[2] * d[3], d[4]});
   Value y = MatMul(c, folded, Side::kPlain, per_head, side);
   return shlo::reshape(y, {d[0], d[1], d[2], d[3], y.dim(-1)});

@@ -65,7 +65,8 @@ Value Linspace(const Call& c, DType dtype) {
   Value index = Position(c, DType::kS64);
   Value from_start = convert(index, dtype) * step + start;
   Value from_end = end - convert(static_cast<double>(steps - 1) - index, dtype) * step;
-  return where(index < static_cast<double>(steps / 2), from_start, from_end);
+  const int64_t half = steps / 2;
+  return where(index < static_cast<double>(half), from_start, from_end);
 }
 
 Value LinspaceRange(Call& c) { return Linspace(c, StepDType(c)); }

@@ -126,13 +126,13 @@ std::string ForeachForm::ToString() const {
     if (i > 0) text += ", ";
     switch (a.kind) {
       case ForeachArg::kElement:
-        text += "e" + std::to_string(a.position);
+        text.append("e").append(std::to_string(a.position));
         break;
       case ForeachArg::kShared:
-        text += "s" + std::to_string(a.position);
+        text.append("s").append(std::to_string(a.position));
         break;
       case ForeachArg::kEntry:
-        text += "t" + std::to_string(a.position);
+        text.append("t").append(std::to_string(a.position));
         break;
       case ForeachArg::kNumber:
         text += std::to_string(static_cast<int>(a.value));

@@ -8,7 +8,6 @@ namespace torch_tpu::ops {
 
 using shlo::broadcast_dims;
 using shlo::broadcast_to;
-using shlo::opmath;
 using shlo::opmath_dtype;
 
 Value ReduceLoss(const Call& c, int i, Value loss) {

@@ -7,7 +7,6 @@ namespace torch_tpu::ops {
 namespace {
 
 using shlo::broadcast_in_dim;
-using shlo::broadcast_to;
 using shlo::opmath;
 
 // One forward or backward call: self is [C] or [N, C, ...], target [] or [N, ...].
@@ -21,6 +20,8 @@ struct Nll {
 
 // Element `target` of the class dim of `x`, for each target.
 Value TakeClass(Value x, Value target, int64_t class_dim) {
+  // A batch of none has no slice of one to gather.
+  if (NumElements(target.dims()) == 0) return constant(x.builder(), 0, {x.dtype(), target.dims()});
   shlo::GatherDims dims;
   dims.collapsed_slice_dims = {class_dim};
   dims.start_index_map = {class_dim};

@@ -20,7 +20,23 @@ Value Scaled(Call& c, int tensor, int alpha) {
 Value Add(Call& c) { return ResultOperand(c, 0) + Scaled(c, 1, 2); }   // add(self, other, alpha)
 Value Sub(Call& c) { return ResultOperand(c, 0) - Scaled(c, 1, 2); }   // sub(self, other, alpha)
 Value Rsub(Call& c) { return ResultOperand(c, 1) - Scaled(c, 0, 2); }  // rsub(self, other, alpha)
-Value Mul(Call& c) { return WideOperand(c, 0) * WideOperand(c, 1); }
+
+bool IsMask(const Call& c, int i) { return c.tensor(i).dtype() == DType::kPred; }
+
+// The compiler takes a product with a converted boolean for a choice between the number and 0, but
+// infinity and NaN times false are NaN: the gradient of amax of a NaN.
+Value MaskTimes(const Call& c, int mask, int number) {
+  Value x = WideOperand(c, number);
+  return where(broadcast_to(c.tensor(mask), c.out().dims), x, x * 0.0);
+}
+
+Value Mul(Call& c) {
+  if (IsFloat(c.out().dtype)) {
+    if (IsMask(c, 0)) return MaskTimes(c, 0, 1);
+    if (IsMask(c, 1)) return MaskTimes(c, 1, 0);
+  }
+  return WideOperand(c, 0) * WideOperand(c, 1);
+}
 
 LOWER("aten::add", Add);
 LOWER("aten::sub", Sub);
@@ -30,7 +46,10 @@ LOWER("aten::mul", Mul);
 // --- quotients and remainders
 // ------------------------------------------------------------------------
 
-Value HaveOppositeSigns(Value a, Value b) { return (a < 0.0) != (b < 0.0); }
+Value HaveOppositeSigns(Value a, Value b) {
+  Value negative = a < 0.0, other_negative = b < 0.0;
+  return negative != other_negative;
+}
 
 // Division by zero is answered by the hardware's rule where the CPU raises, so it must not trap:
 // the plugin sees to it.
@@ -38,7 +57,8 @@ Value FloorDivideIntegers(Value a, Value b) {
   Value quotient = a / b;
   if (!IsSigned(a.dtype())) return quotient;
   Value inexact = remainder(a, b) != 0.0;
-  return where(inexact & HaveOppositeSigns(a, b), quotient - 1.0, quotient);
+  Value rounded_up = inexact & HaveOppositeSigns(a, b);
+  return where(rounded_up, quotient - 1.0, quotient);
 }
 
 // Python's floor division on floats: (a - fmod(a, b)) / b is exact where floor(a / b) may round up

@@ -54,7 +54,10 @@ Value Mask(Call& c, int i) {
 Value Where(Call& c) { return select(Mask(c, 0), OutOperand(c, 1), OutOperand(c, 2)); }
 
 // masked_fill(self, mask, value)
-Value MaskedFill(Call& c) { return select(Mask(c, 1), OutOperand(c, 2), OutOperand(c, 0)); }
+Value MaskedFill(Call& c) {
+  Value mask = Mask(c, 1), value = OutOperand(c, 2);
+  return select(mask, value, OutOperand(c, 0));
+}
 
 LOWER("aten::where.self", Where);
 LOWER("aten::where.ScalarOther", Where);

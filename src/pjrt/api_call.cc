@@ -1,6 +1,8 @@
 // Error translation, element type numbers and process exit.
 #include "pjrt/api_call.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstdlib>
 
@@ -8,6 +10,8 @@ namespace torch_tpu::pjrt {
 namespace {
 
 std::atomic<bool> is_shut_down{false};
+std::atomic<bool> is_forked_child{false};
+std::atomic<int> num_open_clients{0};
 
 // Indexed by DType.
 constexpr PJRT_Buffer_Type kBufferTypes[kNumDTypes] = {
@@ -56,12 +60,29 @@ bool IsShutDown() { return is_shut_down.load(std::memory_order_relaxed); }
 
 void MarkShutDown() { is_shut_down.store(true); }
 
-void WatchProcessExit() {
-  static const int registered = std::atexit(MarkShutDown);
-  (void)registered;
+bool IsForkedChild() { return is_forked_child.load(std::memory_order_relaxed); }
+
+void WatchProcess() {
+  static const int exit_watched = std::atexit(MarkShutDown);
+  // The plugin's threads stay behind in the parent: its first call in the child would wait forever.
+  static const int fork_watched = pthread_atfork(nullptr, nullptr, [] {
+    if (num_open_clients.load() == 0) return;
+    is_forked_child.store(true);
+    MarkShutDown();
+  });
+  (void)exit_watched;
+  (void)fork_watched;
 }
 
+void CountOpenClients(int change) { num_open_clients.fetch_add(change); }
+
 Status ShutDownStatus() {
+  if (IsForkedChild()) {
+    return FailedPrecondition(
+        "the device cannot be used in a forked process: its client runs in the parent; start "
+        "workers with the method 'spawn' or 'forkserver', or fork before the first use of the "
+        "device");
+  }
   return FailedPrecondition("the device was shut down because the process is ending");
 }
 

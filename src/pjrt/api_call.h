@@ -35,13 +35,15 @@ bool HasSlot(const PJRT_Api* api, Function* PJRT_Api::*slot) {
   return static_cast<size_t>(offset) + sizeof(void*) <= api->struct_size && api->*slot != nullptr;
 }
 
-// True after Client::ShutDownAll and once the process has begun to exit. Plugins must not be called
-// then.
+// True after Client::ShutDownAll, once the process has begun to exit, and in a child that was
+// forked while a client was open. Plugins must not be called then.
 bool IsShutDown();
 void MarkShutDown();
-// Marks when the process exits; called when the first plugin is loaded.
-void WatchProcessExit();
-// FAILED_PRECONDITION that says so.
+bool IsForkedChild();
+// Marks at exit and after a fork; called when the first plugin is loaded.
+void WatchProcess();
+void CountOpenClients(int change);
+// FAILED_PRECONDITION that says why.
 Status ShutDownStatus();
 
 // Calls a slot when the plugin has it. `slot_name` is what a user reads in the failure.

@@ -97,6 +97,7 @@ Status Client::Open(const std::map<std::string, OptionValue>& create_options) {
   {
     const std::lock_guard<std::mutex> lock(GetOpenClients().mutex);
     GetOpenClients().clients.emplace(api, client_);
+    CountOpenClients(1);
   }
 
   auto name = MakeArgs<PJRT_Client_PlatformName_Args>(PJRT_Client_PlatformName_Args_STRUCT_SIZE);
@@ -129,12 +130,14 @@ void Client::Close() {
   {
     const std::lock_guard<std::mutex> lock(GetOpenClients().mutex);
     GetOpenClients().clients.erase({plugin_->api(), client_});
+    CountOpenClients(-1);
   }
   devices_.clear();
   DestroyClient(plugin_->api(), std::exchange(client_, nullptr));
 }
 
 void Client::ShutDownAll() {
+  if (IsForkedChild()) return;
   MarkShutDown();
   const std::lock_guard<std::mutex> lock(GetOpenClients().mutex);
   for (const auto& [api, client] : GetOpenClients().clients) DestroyClient(api, client);

@@ -7,21 +7,9 @@
 #include "pjrt/api_call.h"
 #include "pjrt/client.h"
 #include "pjrt/plugin.h"
+#include "pjrt/program_queries.h"
 
 namespace torch_tpu::pjrt {
-namespace {
-
-std::string Fingerprint(const PJRT_Api* api, PJRT_Executable* executable) {
-  auto args =
-      MakeArgs<PJRT_Executable_Fingerprint_Args>(PJRT_Executable_Fingerprint_Args_STRUCT_SIZE);
-  args.executable = executable;
-  const Status status =
-      CallSlot(api, &PJRT_Api::PJRT_Executable_Fingerprint, "PJRT_Executable_Fingerprint", &args);
-  if (!status.ok()) return "";
-  return std::string(args.executable_fingerprint, args.executable_fingerprint_size);
-}
-
-}  // namespace
 
 LoadedExecutable::LoadedExecutable(std::shared_ptr<const Client> client,
                                    PJRT_LoadedExecutable* executable)
@@ -45,7 +33,7 @@ Result<std::unique_ptr<LoadedExecutable>> LoadedExecutable::Create(
   RETURN_IF_ERROR(
       CallSlot(api, &PJRT_Api::PJRT_Executable_NumOutputs, "PJRT_Executable_NumOutputs", &outputs));
   loaded->num_outputs_ = static_cast<int>(outputs.num_outputs);
-  loaded->fingerprint_ = Fingerprint(api, get.executable);
+  loaded->fingerprint_ = FingerprintOf(api, get.executable);
   return loaded;
 }
 
@@ -93,59 +81,19 @@ Status LoadedExecutable::Execute(std::span<PJRT_Buffer* const> args,
   return {};
 }
 
-Result<std::string> LoadedExecutable::Serialize() const {
-  auto args = MakeArgs<PJRT_Executable_Serialize_Args>(PJRT_Executable_Serialize_Args_STRUCT_SIZE);
-  args.executable = unloaded_;
-  RETURN_IF_ERROR(
-      CallSlot(api_, &PJRT_Api::PJRT_Executable_Serialize, "PJRT_Executable_Serialize", &args));
-  std::string bytes(args.serialized_bytes, args.serialized_bytes_size);
-  args.serialized_executable_deleter(args.serialized_executable);
-  return bytes;
-}
+Result<std::string> LoadedExecutable::Serialize() const { return SerializeOf(api_, unloaded_); }
 
 Result<MemoryStats> LoadedExecutable::GetMemoryStats() const {
-  auto args = MakeArgs<PJRT_Executable_GetCompiledMemoryStats_Args>(
-      PJRT_Executable_GetCompiledMemoryStats_Args_STRUCT_SIZE);
-  args.executable = unloaded_;
-  RETURN_IF_ERROR(CallSlot(api_, &PJRT_Api::PJRT_Executable_GetCompiledMemoryStats,
-                           "PJRT_Executable_GetCompiledMemoryStats", &args));
-  return MemoryStats{args.argument_size_in_bytes,       args.output_size_in_bytes,
-                     args.alias_size_in_bytes,          args.temp_size_in_bytes,
-                     args.generated_code_size_in_bytes, args.peak_memory_in_bytes};
+  ASSIGN_OR_RETURN(const ProgramMemory all, MemoryOf(api_, unloaded_));
+  return MemoryStats{all.argument, all.output, all.alias, all.temp, all.generated_code, all.peak};
 }
 
 Result<std::map<std::string, double>> LoadedExecutable::GetCostAnalysis() const {
-  auto args = MakeArgs<PJRT_Executable_GetCostAnalysis_Args>(
-      PJRT_Executable_GetCostAnalysis_Args_STRUCT_SIZE);
-  args.executable = unloaded_;
-  RETURN_IF_ERROR(CallSlot(api_, &PJRT_Api::PJRT_Executable_GetCostAnalysis,
-                           "PJRT_Executable_GetCostAnalysis", &args));
-  std::map<std::string, double> costs;
-  for (size_t i = 0; i < args.num_properties; ++i) {
-    const PJRT_NamedValue& property = args.properties[i];
-    if (const auto number = NamedValueNumber(property)) {
-      costs[std::string(property.name, property.name_size)] = *number;
-    }
-  }
-  return costs;
+  return CostsOf(api_, unloaded_);
 }
 
 Result<std::string> LoadedExecutable::OptimizedProgram(std::string* format) const {
-  auto program = MakeArgs<PJRT_Program>(PJRT_Program_STRUCT_SIZE);
-  auto args = MakeArgs<PJRT_Executable_OptimizedProgram_Args>(
-      PJRT_Executable_OptimizedProgram_Args_STRUCT_SIZE);
-  args.executable = unloaded_;
-  args.program = &program;
-  const auto call = [&] {
-    return CallSlot(api_, &PJRT_Api::PJRT_Executable_OptimizedProgram,
-                    "PJRT_Executable_OptimizedProgram", &args);
-  };
-  RETURN_IF_ERROR(call());  // without a destination it only tells the size
-  std::string code(program.code_size, '\0');
-  program.code = code.data();
-  RETURN_IF_ERROR(call());
-  if (format != nullptr) *format = std::string(program.format, program.format_size);
-  return code;
+  return OptimizedProgramOf(api_, unloaded_, format);
 }
 
 }  // namespace torch_tpu::pjrt

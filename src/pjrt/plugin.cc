@@ -109,7 +109,7 @@ class PluginLoader {
         plugin->attributes_[std::string(value.name, value.name_size)] = NamedValueText(value);
       }
     }
-    WatchProcessExit();
+    WatchProcess();
     return {};
   }
 

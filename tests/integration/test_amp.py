@@ -94,7 +94,6 @@ def test_training_under_autocast(device):
     assert losses[-1] < losses[0]
 
 
-@pytest.mark.xfail(strict=True, reason="PyTorch's default for PrivateUse1 is float16")
 @tpu_only
 def test_autocast_state():
     assert not torch.is_autocast_enabled("tpu")

@@ -77,7 +77,7 @@ def test_environment_page():
 
 
 def test_operators_page():
-    add = command("torch_tpu.operators", "add")
+    add = command("torch_tpu.operators", "add") + command("torch_tpu.operators", "aten::add_")
     lines = {line.split()[0]: line.split()[1:] for line in add.splitlines()}
     assert lines["aten::add.Tensor"][0] == "lowering"
     assert "src/ops/" in lines["aten::add.Tensor"][1]

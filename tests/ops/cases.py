@@ -1,6 +1,7 @@
 # What a declared operator case is: its arguments, and the overloads that belong to it.
 """Used through harness.py, whose first lines explain how to write cases."""
 
+import contextlib
 import dataclasses
 import zlib
 
@@ -91,12 +92,14 @@ class Case:
         check=None,
         strides=True,
         out_dtype=True,
+        exact=False,
         raises=None,
     ):
         self.op, self.args, self.fn, self.kwargs = op, list(args), fn, dict(kwargs or {})
         self.dtypes, self.tol, self.backward, self.forms = dtypes, tol, backward, forms
         self.pointwise, self.name, self.check = pointwise, name, check
         self.strides, self.out_dtype, self.raises = strides, out_dtype, raises
+        self.exact, self.widened = exact, False
         self.overload = None if fn else find_overload(op)
 
     @property
@@ -118,9 +121,19 @@ class Case:
                 return arg
             if reshape:
                 arg = dataclasses.replace(arg, shape=reshape(arg.shape))
-            return arg.make(dtype, gen).to(device)
+            made = arg.make(dtype, gen)
+            return made.double() if self.widened and made.is_floating_point() else made.to(device)
 
         return tree_map(make, self.args), tree_map(make, self.kwargs)
+
+    @contextlib.contextmanager
+    def in_float64(self):
+        """Meanwhile `inputs` gives the same numbers as float64 tensors on CPU."""
+        self.widened = True
+        try:
+            yield
+        finally:
+            self.widened = False
 
     def specs(self):
         return [a for a in tree_leaves((self.args, self.kwargs)) if isinstance(a, Spec)]

@@ -17,11 +17,12 @@ def _tolerance(case, dtype):
     return {"rtol": tol[0], "atol": tol[1]} if tol else {}
 
 
-def compare(case, dtype, actual, expected, strides=True):
-    """The one place where device results meet CPU's."""
+def compare(case, dtype, actual, expected, strides=True, exact=None):
+    """The one place where device results meet CPU's. `exact`: float64 values of `expected`."""
     actual, expected = tree_leaves(actual), tree_leaves(expected)
+    values = expected if exact is None else tree_leaves(exact)
     assert len(actual) == len(expected), f"{len(actual)} results, CPU gives {len(expected)}"
-    for got, want in zip(actual, expected, strict=True):
+    for got, want, value in zip(actual, expected, values, strict=True):
         if not isinstance(want, torch.Tensor):
             torch.testing.assert_close(got, want, equal_nan=True)
             continue
@@ -30,10 +31,26 @@ def compare(case, dtype, actual, expected, strides=True):
         if strides and case.strides:
             mine, theirs = strides_that_matter(got), strides_that_matter(want)
             assert mine == theirs, f"strides {got.stride()}, CPU gives {want.stride()}"
+        value = value.to(want.dtype)
         if case.check:
-            case.check(got.cpu(), want)
+            case.check(got.cpu(), value)
         else:
-            assert_same(got, want, **_tolerance(case, dtype))
+            assert_same(got, value, **_tolerance(case, dtype))
+
+
+_SHORT = (torch.float16, torch.bfloat16)
+
+
+def _float64(case, dtype, run):
+    """`run` with float64 inputs, for cases that ask for it and are about short floats."""
+    if (
+        DEVICE == "cpu"
+        or not case.exact
+        or not any((spec.dtype or dtype) in _SHORT for spec in case.specs())
+    ):
+        return None
+    with case.in_float64():
+        return run("cpu")
 
 
 def same_outcome(case, dtype, run, strides=True, cpu_may_lack_it=False):
@@ -49,7 +66,11 @@ def same_outcome(case, dtype, run, strides=True, cpu_may_lack_it=False):
             run(DEVICE)
         assert type(caught.value) is type(error), f"{caught.value!r}, CPU raises {error!r}"
         return
-    compare(case, dtype, run(DEVICE), expected, strides)
+    compare(case, dtype, run(DEVICE), expected, strides, _float64(case, dtype, run))
+
+
+def _tensors(tree):
+    return [a for a in tree_leaves(tree) if isinstance(a, torch.Tensor)]
 
 
 def functional(case, dtype):
@@ -66,12 +87,11 @@ def functional(case, dtype):
                 case.raises is NotImplementedError
             )
         return
-    expected, args, kwargs = run("cpu")
-    result, seen, seen_kwargs = run(DEVICE)
-    compare(case, dtype, result, expected)
-    keep = [a for a in tree_leaves((args, kwargs)) if isinstance(a, torch.Tensor)]
-    after = [a for a in tree_leaves((seen, seen_kwargs)) if isinstance(a, torch.Tensor)]
-    compare(case, dtype, after, keep)
+    expected, *before = run("cpu")
+    result, *after = run(DEVICE)
+    exact, *exact_before = _float64(case, dtype, run) or (None, None)
+    compare(case, dtype, result, expected, exact=exact)
+    compare(case, dtype, _tensors(after), _tensors(before), exact=_tensors(exact_before) or None)
 
 
 def inplace(case, dtype):
@@ -104,11 +124,16 @@ def _scattered(like, device):
 def out(case, dtype):
     op = out_overload(case)
     names = [a.name for a in op._schema.arguments if a.is_out]
-    args, kwargs = case.inputs(dtype, "cpu")
-    results = [r for r in tree_leaves(case.call(args, kwargs)) if isinstance(r, torch.Tensor)]
+
+    def functional_results(device):
+        args, kwargs = case.inputs(dtype, device)
+        return _tensors(case.call(args, kwargs))
+
+    results = functional_results("cpu")
+    exact = _float64(case, dtype, functional_results)
 
     def run(device, make):
-        pairs = [make(r, device) for r in results]
+        pairs = [make(r, device) for r in (exact if case.widened else results)]
         args, kwargs = case.inputs(dtype, device)
         given = dict(zip(names, [p[0] for p in pairs], strict=True))
         with warnings.catch_warnings():
@@ -125,15 +150,31 @@ def out(case, dtype):
 
         return make
 
+    def scattered(device):
+        pairs = run(device, _scattered)
+        if device != "cpu":
+            return pairs
+        # Some CPU kernels (softmax, gelu, im2col) write any out= as if it were contiguous: what is
+        # right is the functional result, copied.
+        right = exact or results
+        pairs = [_scattered(r, device) for r in results]
+        for (view, _), result in zip(pairs, right, strict=True):
+            view.copy_(result)
+        return pairs
+
     same_outcome(case, dtype, lambda device: run(device, plain(None)))
     same_outcome(case, dtype, lambda device: run(device, plain((0,))))
     same_outcome(case, dtype, lambda device: run(device, plain((5, 1, 2))))
-    same_outcome(case, dtype, lambda device: run(device, _scattered))
+    plain_case = copy.copy(case)
+    plain_case.exact = False  # `scattered` sees to it
+    same_outcome(plain_case, dtype, scattered)
     if not case.out_dtype:
         return
     other = torch.int32 if results[0].dtype.is_floating_point else torch.float64
     wrong_dtype = plain(None, other)
-    same_outcome(case, dtype, lambda device: run(device, wrong_dtype), cpu_may_lack_it=True)
+    inexact = copy.copy(case)
+    inexact.exact = False  # what a cast drops depends on the rounding before it
+    same_outcome(inexact, dtype, lambda device: run(device, wrong_dtype), cpu_may_lack_it=True)
 
 
 def foreach(case, dtype):
@@ -181,7 +222,7 @@ def strided(case, dtype):
         args, kwargs = tree_map(change, case.inputs(dtype, device))
         return case.call(args, kwargs)
 
-    same_outcome(case, dtype, run)
+    same_outcome(case, dtype, run, strides=case.strides is True)
 
 
 def edge(case, dtype):
@@ -201,40 +242,43 @@ def edge(case, dtype):
 
 def _gradients(case, dtype, device):
     args, kwargs = case.inputs(dtype, device)
-    tensors = [a for a in tree_leaves((args, kwargs)) if isinstance(a, torch.Tensor)]
+    tensors = _tensors((args, kwargs))
     leaves = [
         t.requires_grad_()
         for t, s in zip(tensors, case.specs(), strict=True)
         if s.grad and (t.is_floating_point() or t.is_complex())
     ]
-    results = [r for r in tree_leaves(case.call(args, kwargs)) if isinstance(r, torch.Tensor)]
-    results = [r for r in results if r.requires_grad]
+    results = [r for r in _tensors(case.call(args, kwargs)) if r.requires_grad]
     gen = torch.Generator().manual_seed(7)
-    seeds = [torch.randn(r.shape, generator=gen).to(r.dtype).to(device) for r in results]
+    # Sixteenths are exact in every dtype, so that float64 sees the same seeds.
+    seeds = [torch.randn(r.shape, generator=gen).mul(16).round().div(16) for r in results]
+    seeds = [s.to(r.dtype).to(device) for s, r in zip(seeds, results, strict=True)]
     if not results or not leaves:
         return None
     return list(torch.autograd.grad(results, leaves, seeds, allow_unused=True))
 
 
 def backward(case, dtype):
-    expected = _gradients(case, dtype, "cpu")
-    actual = _gradients(case, dtype, DEVICE)
+    def run(device):
+        return _gradients(case, dtype, device)
+
+    expected, actual, exact = run("cpu"), run(DEVICE), _float64(case, dtype, run)
     if expected is None:
         assert actual is None, "CPU's result has no gradient, the device's has"
         return
     assert [g is None for g in actual] == [g is None for g in expected]
-    pairs = [(a, e) for a, e in zip(actual, expected, strict=True) if e is not None]
+    actual, expected = _tensors(actual), _tensors(expected)
     plain = copy.copy(case)
     plain.check = None  # it is about results, not about gradients
-    compare(plain, dtype, [a for a, _ in pairs], [e for _, e in pairs], strides=False)
+    compare(plain, dtype, actual, expected, strides=False, exact=_tensors(exact) or None)
 
 
 def mode(case, dtype, name):
     args, kwargs = case.inputs(dtype, DEVICE)
-    strict = [t for t in tree_leaves(case.call(args, kwargs)) if isinstance(t, torch.Tensor)]
+    strict = _tensors(case.call(args, kwargs))
     args, kwargs = case.inputs(dtype, DEVICE)
     with eager_mode(name):
-        other = [t for t in tree_leaves(case.call(args, kwargs)) if isinstance(t, torch.Tensor)]
+        other = _tensors(case.call(args, kwargs))
     for a, b in zip(other, strict, strict=True):
         assert a.dtype == b.dtype and a.stride() == b.stride()
         torch.testing.assert_close(a.cpu(), b.cpu(), rtol=0, atol=0, equal_nan=True)

@@ -47,13 +47,27 @@ ACTIVATIONS = [
     Case("aten::softplus", T(3, 4), forms=CORE),
     Case("aten::softplus", T(3, 4), 2, 1.5, name="threshold", forms=CORE),
     Case("aten::threshold", T(3, 4), 0.2, -7, forms=CORE),
-    Case("logsigmoid", T(3, 4), fn=torch.nn.functional.logsigmoid),
+    Case("logsigmoid", T(3, 4), fn=torch.nn.functional.logsigmoid, strides="plain"),
     *(Case("aten::glu", T(2, 4, 6), dim, name=f"dim {dim}", forms=BOTH) for dim in (-1, 0, 1)),
-    Case("aten::glu_jvp", T(2, 3), T(2, 6), T(2, 6), 1, backward=False),
-    Case("aten::glu_jvp", T(2, 3), T(4, 3), T(4, 3), -2, name="first dim", backward=False),
+    *(
+        Case(
+            "aten::glu_jvp",
+            *(T(2, 3), T(*wide), T(*wide), dim),
+            name=f"dim {dim}",
+            dtypes=(torch.float32, torch.float64),  # CPU has no others
+            backward=False,
+            strides="plain",
+        )
+        for dim, wide in ((1, (2, 6)), (-2, (4, 3)))
+    ),
     Case("prelu", T(2, 3, 4), T(3), fn=torch.nn.functional.prelu),
     Case("prelu of one weight", T(2, 3), T(1), fn=torch.nn.functional.prelu),
-    Case("rrelu at test time", T(3, 4), fn=lambda x: torch.nn.functional.rrelu(x, 0.1, 0.4)),
+    Case(
+        "rrelu at test time",
+        T(3, 4),
+        fn=lambda x: torch.nn.functional.rrelu(x, 0.1, 0.4),
+        strides="plain",
+    ),
 ]
 
 EDGES = [

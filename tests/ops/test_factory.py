@@ -55,7 +55,7 @@ RANGES = [
         "linspace of tensors",
         T(),
         T(),
-        fn=lambda a, b: torch.linspace(a, b, 5),
+        fn=lambda a, b: torch.linspace(a, b, 5, device=a.device),
         dtypes=F32,
         backward=False,
     ),

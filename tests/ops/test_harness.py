@@ -5,6 +5,7 @@ import harness
 import pytest
 import torch
 from harness import FLOATS, INTS, B, Case, I, P, T, V, cases_to_tests
+from support import tpu_only
 
 EXAMPLES = [
     Case(
@@ -47,6 +48,24 @@ def test_forms_come_from_the_schema():
 def test_fast_set_is_one_dtype_in_all_forms_and_one_more():
     fast = [(d, f) for _, d, f, slow in harness.expand(EXAMPLES[:1]) if not slow]
     assert fast == [(torch.float32, f) for f in harness.FORMS] + [(torch.int32, "functional")]
+
+
+def test_other_cases_of_an_overload_run_functional_only():
+    twice = [Case("aten::exp", T(2)), Case("aten::exp", T(3), name="again")]
+    fast = [(c.name, d, f) for c, d, f, slow in harness.expand(twice) if not slow]
+    assert [x for x in fast if x[0] == "again"] == [("again", torch.float32, "functional")]
+
+
+@tpu_only
+@pytest.mark.parametrize("form", ["functional", "strided", "backward"])
+def test_exact_cases_are_compared_with_float64(form):
+    """CPU and device agree in bfloat16, and both are wrong."""
+    case = Case(
+        "scaled", T(2, 3), exact=True, fn=lambda x: x * (1.1 if x.element_size() == 2 else 1)
+    )
+    harness.run_one(case, torch.float32, form)
+    with pytest.raises(AssertionError, match="not close"):
+        harness.run_one(case, torch.bfloat16, form)
 
 
 class Broken(Case):

@@ -122,8 +122,8 @@ FUNCTIONS = [
     *(unary(n, P(3, 4), forms=CORE) for n in POSITIVE),
     *(unary(n, T(3, 4, low=-0.9, high=0.9), forms=CORE) for n in UNIT),
     unary("acosh", T(3, 4, low=1.1, high=4), forms=CORE),
-    unary("logit", T(3, 4, low=0.1, high=0.9)),
-    Case("aten::logit", T(3, 4, low=0.0, high=1.0), 0.2, name="eps", forms=CORE),
+    unary("logit", T(3, 4, low=0.1, high=0.9), exact=True),
+    Case("aten::logit", T(3, 4, low=0.0, high=1.0), 0.2, name="eps", forms=CORE, exact=True),
     Case("aten::logit", V([0.0, 1.0, -1.0, 0.5]), name="edges", dtypes=F32, forms=VALUES),
     *(edges(n, tol=LOOSE.get(n)) for n in ["exp", "log", "acosh", *LINE, *POSITIVE, *UNIT]),
     *(

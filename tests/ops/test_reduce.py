@@ -79,7 +79,7 @@ TRUTH = [
     Case("aten::any", V([[0, 0], [1, 0]]), dtypes=ALL),
     Case("aten::any.dim", V([[0, 0], [1, 0]]), 1, dtypes=ALL),
     Case("aten::any.dims", V([[0, 0], [1, 0]]), [0, 1], True, dtypes=ALL),
-    Case("aten::any.dims", V([[0, 0], [1, 0]]), [], name="no dims", dtypes=ALL),
+    Case("aten::any.dims", V([[0, 0], [1, 0]]), [], name="no dims", dtypes=ALL, strides="plain"),
     Case("aten::any.dims", V([[0, 0], [1, 0]]), None, name="none", dtypes=ALL),
     Case("aten::all", V([[2, 1], [1, 0]]), dtypes=ALL),
     Case("aten::all.dim", V([[2, 1], [1, 0]]), 0, True, dtypes=ALL),

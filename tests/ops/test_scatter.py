@@ -94,7 +94,6 @@ CASES += [
         V([-2, 0, 2]),
         "mean",
         name="rounds down",
-        out_dtype=False,
         dtypes=INTS[:2],
     ),
 ]

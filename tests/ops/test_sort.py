@@ -32,7 +32,6 @@ CASES = [
         kwargs={"stable": True},
         name="bool",
         dtypes=BOOL,
-        out_dtype=False,
     ),
     Case("aten::sort.stable", MIXED, kwargs={"stable": True}, name="nan", dtypes=FLOATS),
     Case(

@@ -1,5 +1,4 @@
 # Reported cases, part A7: random numbers.
-import pytest
 import torch
 import torch.nn.functional as F
 from support import ON_TPU, tpu_only
@@ -34,7 +33,6 @@ def test_case_099_dropout_gradient_is_zero_where_dropped(anywhere):
     assert 0.55 < kept < 0.65
 
 
-@pytest.mark.xfail(strict=True, reason="the replay draws another mask: not yet mended")
 def test_case_100_checkpoint_replays_dropout(device):
     torch.manual_seed(0)
     model = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.Linear(8, 8)).to(device)

@@ -195,7 +195,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.xfail(strict=True, reason="a forked child is not yet refused")
 @tpu_only
 def test_case_109_device_tensor_in_a_forked_worker_raises():
     done = run_python(BAD_WORKER, timeout=180)
@@ -208,25 +207,30 @@ def test_case_111_integer_device():
     assert torch.ones(2).to(0).device == torch.device("tpu", 0)
 
 
-@pytest.mark.xfail(strict=True, reason="one factory stays on the CPU")
 def test_case_112_default_device(device):
     kind = torch.device(DEVICE).type
     with torch.device(device):
         made = [
             torch.zeros(2),
             torch.arange(3),
-            torch.normal(0, 1, size=(2, 2)),
             torch.tensor([1]),
             torch.linspace(-1, 1, 5),
             nn.Linear(2, 2).weight,
         ]
-    assert [x.device.type for x in made] == [kind] * 6
-    equals(made[4], [-1, -0.5, 0, 0.5, 1])
+    assert [x.device.type for x in made] == [kind] * 5
+    equals(made[3], [-1, -0.5, 0, 0.5, 1])
     try:
         torch.set_default_device(device)
         assert torch.ones(1).device.type == kind
     finally:
         torch.set_default_device(None)
+
+
+@pytest.mark.xfail(strict=True, reason="torch.normal ignores the default device, on every device")
+@tpu_only
+def test_case_112_default_device_of_normal(device):
+    with torch.device(device):
+        assert torch.normal(0, 1, size=(2, 2)).device.type == DEVICE
 
 
 def test_interpreter_exits_cleanly_with_live_tensors():

@@ -95,6 +95,7 @@ PJRT_Api* MakeApi() {
   FAKE_SLOT(api, PJRT_Event_OnReady, EventOnReady);
   FillClientSlots(api);
   FillExecuteSlots(api);
+  FillTopologySlots(api);
   return api;
 }
 

@@ -47,6 +47,7 @@ struct Slot<kName, kStructSize, kFunction> {
 
 // Each fills its part of the table.
 void FillClientSlots(PJRT_Api* api);  // client, devices, memories, compile, transfers to the device
-void FillExecuteSlots(PJRT_Api* api);  // executables, buffers
+void FillExecuteSlots(PJRT_Api* api);   // executables, buffers
+void FillTopologySlots(PJRT_Api* api);  // topologies, compiling without a client
 
 }  // namespace torch_tpu::pjrt::fake
