@@ -49,7 +49,7 @@ def main() -> None:
         environment = {"TORCH_TPU_PJRT_PLUGIN": plugin}
         shim = {"TPU_LIBRARY_PATH": str(peer / "plug/shim.so"), "SHIM_REAL": plugin}
         python = str(peer / "v-tpu/bin/python")
-        theirs = measure(python, "torch_tpu", TPU_SKIP_MDS_QUERY="1", **shim)
+        theirs = measure(python, "torch_tpu", TPU_SKIP_MDS_QUERY="1", PYTHONPATH="", **shim)
     ours = measure(sys.executable, "tpu", **environment)
     cpu = measure(sys.executable, "cpu", TORCH_DEVICE_BACKEND_AUTOLOAD="0")
     if ours is None or cpu is None:

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "device/errors.h"
+#include "device/handle.h"
+#include "device/stream.h"
 #include "graph/runtime.h"
 
 namespace torch_tpu::bindings {
@@ -53,6 +55,35 @@ double BareExecuteMicroseconds(const std::string& module, int n, bool chained) {
   device::ThrowIfError(last.Await());
   const auto took = std::chrono::steady_clock::now() - start;
   return std::chrono::duration<double, std::micro>(took).count() / n;
+}
+
+std::vector<at::Tensor> RunModule(const std::string& module,
+                                  const std::vector<at::Tensor>& arguments) {
+  graph::Runtime& runtime = *device::ValueOrThrow(graph::Runtime::Get());
+  auto executable = device::ValueOrThrow(runtime.client().Compile(module, {}));
+  std::vector<PJRT_Buffer*> args;
+  std::vector<graph::ValueRef> held;
+  for (const at::Tensor& t : arguments) {
+    TORCH_CHECK(t.device().is_privateuseone(), "argument ", args.size(), " is not on the device");
+    held.push_back(device::ValueOrThrow(
+        runtime.Materialize(device::HandleOf(t).Get(), device::CurrentWork())));
+    args.push_back(held.back()->buffer().raw());
+  }
+  std::vector<int64_t> kept(args.size());
+  for (size_t i = 0; i < kept.size(); ++i) kept[i] = static_cast<int64_t>(i);
+  std::vector<PJRT_Buffer*> outputs(executable->num_outputs());
+  device::ThrowIfError(executable->Execute(args, kept, outputs));
+  std::vector<at::Tensor> results;
+  for (PJRT_Buffer* raw : outputs) {
+    pjrt::Buffer buffer(runtime.client_ptr(), raw);
+    device::ThrowIfError(buffer.Await());
+    const DType dtype = device::ValueOrThrow(buffer.dtype());
+    const Dims dims = device::ValueOrThrow(buffer.dims());
+    results.push_back(device::MakeTensor(
+        graph::Value::Buffer(graph::InternType(dtype, dims), std::move(buffer), "module"),
+        device::ToScalarType(dtype), dims, ContiguousStrides(dims)));
+  }
+  return results;
 }
 
 }  // namespace torch_tpu::bindings

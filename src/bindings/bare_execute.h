@@ -1,7 +1,10 @@
 // The floor of dispatch: the same program executed straight through PJRT.
 #pragma once
 
+#include <ATen/core/Tensor.h>
+
 #include <string>
+#include <vector>
 
 namespace torch_tpu::bindings {
 
@@ -10,5 +13,11 @@ namespace torch_tpu::bindings {
 // first result is the next call's first operand. Waits at the end. Raises when the module does not
 // compile.
 double BareExecuteMicroseconds(const std::string& module, int n, bool chained);
+
+// Runs a module of any types on dense device tensors, its arguments in order, and waits. For
+// checking captured programs against eager execution. Raises when the module does not compile or
+// wants other arguments.
+std::vector<at::Tensor> RunModule(const std::string& module,
+                                  const std::vector<at::Tensor>& arguments);
 
 }  // namespace torch_tpu::bindings

@@ -5,6 +5,7 @@
 
 #include "base/env.h"
 #include "bindings/bare_execute.h"
+#include "bindings/capture.h"
 #include "bindings/decompositions.h"
 #include "device/errors.h"
 #include "device/fallback.h"
@@ -29,9 +30,11 @@ graph::Runtime& RuntimeOrThrow() {
 std::string CurrentPythonLine() {
   if (!Py_IsInitialized()) return {};
   py::gil_scoped_acquire gil;
-  // The innermost frame outside of PyTorch.
-  for (py::object frame = py::module_::import("sys").attr("_getframe")(); !frame.is_none();
-       frame = frame.attr("f_back")) {
+  // The innermost frame outside of PyTorch; autograd's threads may have no frame at all.
+  PyFrameObject* innermost = PyEval_GetFrame();
+  if (innermost == nullptr) return {};
+  for (auto frame = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(innermost));
+       !frame.is_none(); frame = frame.attr("f_back")) {
     const std::string file = frame.attr("f_code").attr("co_filename").cast<std::string>();
     if (file.find("/torch/") != std::string::npos || file.find("/torch_tpu/") != std::string::npos)
       continue;
@@ -144,6 +147,8 @@ void Define(py::module_& m) {
   m.def("_env_variables", &EnvVariables);
   m.def("_lowerings", &Lowerings);
   m.def("_runtime_info", &RuntimeInfo);
+  DefineCapture(m);
+  m.def("_run_module", &RunModule);
   m.def("_bare_execute_us", &BareExecuteMicroseconds, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -114,9 +114,14 @@ void CopyToDevice(const at::Tensor& dst, const at::Tensor& src) {
 
 void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
   if (dst.numel() == 0) return;
-  TORCH_CHECK(
-      Tracer::Current() == nullptr,
-      "the values of a tensor were asked for while an operator's decomposition was being traced");
+  if (Tracer::Current() != nullptr) {
+    std::string line = PythonLine();
+    if (!line.empty()) line = " (at " + line + ")";
+    TORCH_CHECK(false,
+                "a tensor's values were asked for (item, cpu, print or a condition) while calls "
+                "were recorded and not run",
+                line);
+  }
   graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
   at::Tensor from = src;
   const c10::TensorImpl& impl = *from.unsafeGetTensorImpl();

@@ -103,17 +103,17 @@ std::optional<ForeachForm> FindForeach(const c10::OperatorName& name) {
   return found;
 }
 
+bool Contains(const std::vector<int>& list, int i) {
+  return std::find(list.begin(), list.end(), i) != list.end();
+}
+
 // Whether the number at `argument` decides the program's structure, for the operator's own lowering
 // or the one that its foreach form applies.
 bool DecidesStructure(const OpInfo& info, int argument) {
-  const auto declares = [](const ops::LoweringEntry* entry, int i) {
-    const auto& fixed = entry->options.static_numbers;
-    return std::find(fixed.begin(), fixed.end(), i) != fixed.end();
-  };
-  if (info.lowering != nullptr) return declares(info.lowering, argument);
+  if (info.lowering != nullptr) return Contains(info.lowering->options.static_numbers, argument);
   for (size_t b = 0; info.foreach && b < info.foreach->args.size(); ++b) {
     if (info.foreach->args[b].position == argument &&
-        declares(info.foreach->lowering, static_cast<int>(b)))
+        Contains(info.foreach->lowering->options.static_numbers, static_cast<int>(b)))
       return true;
   }
   return false;
@@ -207,8 +207,8 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     info.out = IsOutArg(a);
     info.written = IsWritten(a);
     info.static_number = DecidesStructure(*this, static_cast<int>(i));
-    // Whether an integer exponent is negative decides whether the call is an error.
-    info.static_integer = schema.name() == "aten::pow" || schema.name() == "aten::pow_";
+    info.static_integer =
+        lowering != nullptr && Contains(lowering->options.static_integers, static_cast<int>(i));
     if (info.out) form = Form::kOut;
     if (info.written && !info.out && form == Form::kFunctional) form = Form::kMutating;
     if (info.written) written.push_back(static_cast<int>(i));

@@ -1,36 +1,80 @@
 // The recording of calls.
 #include "device/tracer.h"
 
+#include <c10/util/ThreadLocalDebugInfo.h>
+
 #include <atomic>
 
 #include "device/errors.h"
+#include "views/view.h"
 
 namespace torch_tpu::device {
 namespace {
 
 thread_local Tracer* g_current = nullptr;
+std::atomic<int> g_tasks{0};  // live tracers of scope kTask
 std::atomic<uint64_t> g_next_id{1};
 
 using Binding = graph::Trace::Binding;
 
-}  // namespace
+// How a task's tracer follows it into PyTorch's threads.
+constexpr std::string_view kTaskName = "TORCH_TPU_TRACER";
+const c10::DebugInfoKind kTask(&kTaskName);
+struct TaskInfo final : c10::DebugInfoBase {
+  explicit TaskInfo(Tracer* t) : tracer(t) {}
+  Tracer* tracer;
+};
 
-Tracer::Tracer() : trace_(std::make_shared<graph::Trace>()), outer_(g_current) {
-  trace_->id = g_next_id.fetch_add(1, std::memory_order_relaxed);
-  g_current = this;
+// "model.py:12 in forward" to file and line.
+void SplitPythonLine(const std::string& text, graph::Trace::Node* node) {
+  const size_t end = text.rfind(" in ");
+  const size_t colon = text.rfind(':', end);
+  if (colon == std::string::npos) return;
+  node->file = text.substr(0, colon);
+  node->line = std::atoi(text.c_str() + colon + 1);
 }
 
-Tracer::~Tracer() { g_current = outer_; }
+}  // namespace
 
-Tracer* Tracer::Current() { return g_current; }
+Tracer::Tracer(Scope scope) : trace_(std::make_shared<graph::Trace>()), scope_(scope) {
+  trace_->id = g_next_id.fetch_add(1, std::memory_order_relaxed);
+  if (scope_ == Scope::kTask) {
+    c10::ThreadLocalDebugInfo::_push(kTask, std::make_shared<TaskInfo>(this));
+    g_tasks.fetch_add(1);
+  } else {
+    outer_ = std::exchange(g_current, this);
+  }
+}
+
+Tracer::~Tracer() {
+  if (scope_ == Scope::kTask) {
+    g_tasks.fetch_sub(1);
+    c10::ThreadLocalDebugInfo::_pop(kTask);
+  } else {
+    g_current = outer_;
+  }
+}
+
+Tracer* Tracer::Current() {
+  if (g_current != nullptr || g_tasks.load(std::memory_order_relaxed) == 0) return g_current;
+  const auto* info = static_cast<const TaskInfo*>(c10::ThreadLocalDebugInfo::get(kTask));
+  return info == nullptr ? nullptr : info->tracer;
+}
 
 at::Tensor Tracer::AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes) {
-  const Dims dims(sizes.begin(), sizes.end());
-  const graph::TensorType* type = graph::InternType(CheckedDType(dtype), dims);
+  return AddPlaceholder(dtype, sizes, ContiguousStrides(Dims(sizes.begin(), sizes.end())));
+}
+
+at::Tensor Tracer::AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes,
+                                  c10::IntArrayRef strides) {
+  Dims memory, order;
+  TORCH_CHECK(views::DenseOrder(sizes, strides, &memory, &order),
+              "an input of a traced function must be dense, got sizes ", sizes, " and strides ",
+              strides);
+  const graph::TensorType* type = graph::InternType(CheckedDType(dtype), memory);
   const int number = static_cast<int>(trace_->placeholders.size());
   trace_->placeholders.push_back(*type);
-  return MakeTensor(graph::Value::Traced(type, trace_->id, -1, number), dtype, sizes,
-                    ContiguousStrides(dims));
+  return MakeTensor(graph::Value::Traced(type, trace_->id, -1, number), dtype, sizes, strides);
 }
 
 Binding Tracer::BindingOf(const graph::OperandRef& operand) {
@@ -68,6 +112,8 @@ Binding Tracer::BindingOf(const graph::OperandRef& operand) {
 std::vector<ValueRef> Tracer::Append(const std::shared_ptr<const graph::CallSpec>& spec,
                                      const std::vector<graph::OperandRef>& operands) {
   graph::Trace::Node node;
+  if (scope_ == Scope::kTask) SplitPythonLine(PythonLine(), &node);
+  std::lock_guard lock(mutex_);
   node.spec = spec;
   for (const auto& o : operands) node.operands.push_back(BindingOf(o));
   for (int i = 0; i < spec->num_seeds; ++i) {

@@ -1,9 +1,11 @@
-// Records calls instead of running them: how a PyTorch decomposition becomes one program.
+// Records calls instead of running them: how a PyTorch decomposition, or a whole user function for
+// ahead-of-time compilation, becomes one program.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "device/signature.h"
@@ -11,11 +13,16 @@
 
 namespace torch_tpu::device {
 
-// While one is alive, every call of this thread is appended to its trace. They nest: the innermost
-// records.
+// While one is alive, every call of its scope is appended to its trace. They nest: the innermost
+// records. Destroyed by the thread that made it.
 class Tracer {
  public:
-  Tracer();
+  enum class Scope {
+    kThread,  // calls of this thread
+    kTask,    // and those that PyTorch runs for it elsewhere (autograd's device thread), with the
+              // Python line of each
+  };
+  explicit Tracer(Scope scope = Scope::kThread);
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
@@ -23,8 +30,10 @@ class Tracer {
   // Null when calls run.
   static Tracer* Current();
 
-  // A tensor that stands for the next tensor argument of the traced operator.
+  // A tensor that stands for the next tensor argument: row-major, or with these dense strides.
   at::Tensor AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes);
+  at::Tensor AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes,
+                            c10::IntArrayRef strides);
   // Appends a call; gives its results.
   std::vector<ValueRef> Append(const std::shared_ptr<const graph::CallSpec>& spec,
                                const std::vector<graph::OperandRef>& operands);
@@ -35,8 +44,10 @@ class Tracer {
  private:
   graph::Trace::Binding BindingOf(const graph::OperandRef& operand);
 
+  std::mutex mutex_;  // kTask: several threads record
   std::shared_ptr<graph::Trace> trace_;
-  Tracer* outer_;
+  Scope scope_;
+  Tracer* outer_ = nullptr;
 };
 
 }  // namespace torch_tpu::device

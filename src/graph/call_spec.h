@@ -106,6 +106,8 @@ struct Trace {
   struct Node {
     std::shared_ptr<const CallSpec> spec;
     std::vector<Binding> operands;
+    std::string file;  // and line of the Python program that made the call; empty: not recorded
+    int line = 0;
   };
   // A result: where its base comes from and how it is read.
   struct Output {
@@ -114,7 +116,7 @@ struct Trace {
     TensorSpec read;  // operand unused
   };
   uint64_t id = 0;
-  std::vector<TensorType> placeholders;  // logical row-major values of the tensor arguments
+  std::vector<TensorType> placeholders;  // values of the tensor arguments, in memory order
   std::vector<Node> nodes;
   std::vector<Output> outputs;
   int num_seeds = 0;

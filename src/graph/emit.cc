@@ -138,6 +138,7 @@ struct Emitter {
 
   void Run(const SubCall& sub, std::vector<Value>* out) {
     ops::Call call(builder, spec.name);
+    builder.SetLocation(spec.name);
     for (const ArgSpec& arg : sub.args) {
       call.args.push_back(ReadArg(arg));
       const auto* tensor = std::get_if<TensorSpec>(&arg.v);
@@ -156,7 +157,9 @@ struct Emitter {
     auto results = ops::RunLowering(*sub.lowering, call);
     if (!results.ok()) throw shlo::BuildError(results.status().message());
     for (ops::Check& check : call.checks) checks->push_back(std::move(check));
+    builder.SetLocation(spec.name);
     Store(sub, *results, out);
+    builder.SetLocation("");
   }
 };
 
@@ -200,7 +203,9 @@ std::vector<Value> Emitter::RunTrace(const Trace& trace, const ops::Call& call) 
     for (size_t i = 0; i < node.operands.size(); ++i) {
       inputs.push_back(resolve(node.operands[i], node.spec->operands[i]));
     }
+    if (!node.file.empty()) builder.SetSource(node.file, node.line);
     made[n] = EmitCall(*node.spec, builder, inputs, checks);
+    if (!node.file.empty()) builder.SetSource("", 0);
   }
   std::vector<Value> results;
   for (const auto& o : trace.outputs) {

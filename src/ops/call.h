@@ -141,10 +141,10 @@ using Lowering = Results (*)(Call&);
 
 struct LoweringOptions {
   std::vector<int> static_numbers =
-      {};               // positions of Scalar/float arguments that decide the program's structure
-  bool random = false;  // draws random bits: one (seed, offset) pair a launch
+      {};  // positions of Scalar/float arguments that decide the program's structure
+  std::vector<int> static_integers = {};  // the same for those that decide only when integers
+  bool random = false;                    // draws random bits: one (seed, offset) pair a launch
   int zero_draws_nothing = -1;  // with random: no bits are drawn when this Number is the constant 0
-  bool counted = false;  // one more result, rank-0 s64: how many leading rows of the results count
   // Output dtype/shape when PyTorch has no Meta kernel for the operator: see shape function below.
   std::vector<TensorType> (*shape)(const Call& call) =
       nullptr;  // sees tensor args as typed placeholders

@@ -152,7 +152,8 @@ Value PowNumber(Call& c) {
 }
 
 LOWER("aten::pow", Pow);
-LOWER("aten::pow.Tensor_Scalar", PowNumber);
+// A negative integer exponent of integers is an error, so that such calls may share no program.
+LOWER("aten::pow.Tensor_Scalar", PowNumber, {.static_integers = {1}});
 
 // --- larger and smaller
 // --------------------------------------------------------------------------------

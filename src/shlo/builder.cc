@@ -228,7 +228,11 @@ const std::vector<TensorType>& Builder::region_results(int region) const {
 }
 
 void Builder::SetLocation(std::string_view name) {
-  location_ = name.empty() ? "" : " loc(" + StringText(name) + ")";
+  location_ = name.empty() ? "" : " loc(" + StringText(name) + source_ + ")";
+}
+
+void Builder::SetSource(std::string_view file, int line) {
+  source_ = file.empty() ? "" : "(" + StringText(file) + ":" + std::to_string(line) + ":0)";
 }
 
 std::string Builder::Signature(std::span<const Value> results) const {

@@ -57,6 +57,9 @@ class Builder {
 
   // Operations made while a name is set carry it as their location: loc("aten::add.Tensor").
   void SetLocation(std::string_view name);
+  // And while a source is set, the line of the program that asked for them:
+  // loc("aten::add.Tensor"("model.py":12:0)). An empty file ends it.
+  void SetSource(std::string_view file, int line);
 
   // A reference to it stays valid while values are added.
   const TensorType& type(int32_t id) const { return values_[id].type; }
@@ -102,6 +105,7 @@ class Builder {
   std::map<int32_t, double> splats_;
   std::string module_name_;
   std::string location_;  // " loc(\"...\")" or ""
+  std::string source_;    // "(\"model.py\":12:0)" or ""
   int64_t num_ops_ = 0;
   int next_name_ = 0;
   int next_block_ = 1;
