@@ -17,7 +17,7 @@ bench:  ## run every benchmark and count the targets
 conformance:  ## PyTorch's own operator database
 	@echo "not yet: issue 5 builds the conformance suite"
 aot:  ## compile every operator for real TPUs
-	@echo "not yet: issue 4 builds compiling for a real TPU"
+	@tools/aot.sh
 lint:  ## check every gate that needs no build
 	@tools/lint.sh
 format:  ## mend what the gates can mend

@@ -13,6 +13,7 @@ ALLOWED: dict[str, set[str]] = {
     "shlo": {"base"},
     "views": {"base", "shlo"},
     "cache": {"base", "pjrt"},
+    "aot": {"base", "pjrt"},
     "ops": {"base", "shlo", "views"},
     "graph": {"base", "pjrt", "shlo", "views", "cache", "ops"},
     "device": {"base", "pjrt", "shlo", "views", "cache", "ops", "graph"},

@@ -46,6 +46,7 @@ class CaptureResult(TypedDict):
     operators: list[str]
 
 class _Capture:
+    def __init__(self, keep_padding: bool = False) -> None: ...
     def placeholder(
         self, dtype: torch.dtype, sizes: list[int], strides: list[int]
     ) -> torch.Tensor: ...

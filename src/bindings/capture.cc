@@ -38,7 +38,7 @@ py::dict Finish(device::Capture& capture, const std::vector<at::Tensor>& results
 
 void DefineCapture(py::module_& m) {
   py::class_<device::Capture>(m, "_Capture")
-      .def(py::init<>())
+      .def(py::init<bool>(), py::arg("keep_padding") = false)
       .def("placeholder",
            [](device::Capture& capture, at::ScalarType dtype, const std::vector<int64_t>& sizes,
               const std::vector<int64_t>& strides) {

@@ -67,6 +67,8 @@ void CheckNoOverlap(const OpInfo& info, Arguments args) {
 // nonzero and relatives: results become views of the part that counts, which the host has to read
 // first.
 void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at::Tensor>* fresh) {
+  const Tracer* tracer = Tracer::Current();
+  if (tracer != nullptr && tracer->keeps_padding()) return;
   const int64_t count = MakeTensor(count_value, at::kLong, {}, {}).item<int64_t>();
   for (const auto& padded : entry.padded) {
     at::Tensor& t = (*fresh)[padded.output];

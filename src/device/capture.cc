@@ -1,6 +1,8 @@
 // From recorded calls to a module.
 #include "device/capture.h"
 
+#include <ATen/Functions.h>
+
 #include "device/errors.h"
 #include "device/handle.h"
 
@@ -29,12 +31,23 @@ at::Tensor MemoryOf(const at::Tensor& placeholder) {
   return MakeTensor(value, ToScalarType(value->type().dtype), dims, ContiguousStrides(dims));
 }
 
+// Without PyTorch's lazy forms: conjugated, negated and zero tensors have no value of their own.
+at::Tensor Plain(const at::Tensor& t) {
+  if (!t.defined()) return t;
+  if (t._is_zerotensor()) return at::zeros(t.sizes(), t.options());
+  return t.resolve_conj().resolve_neg();
+}
+
 bool IsPlaceholder(const graph::Value& value, size_t number) {
   return value.state() == graph::Value::State::kTraced && value.node() < 0 &&
          value.output() == static_cast<int>(number);
 }
 
 }  // namespace
+
+Capture::Capture(bool keep_padding) {
+  if (keep_padding) tracer_->KeepPadding();
+}
 
 at::Tensor Capture::Placeholder(c10::ScalarType dtype, c10::IntArrayRef sizes,
                                 c10::IntArrayRef strides) {
@@ -46,7 +59,7 @@ at::Tensor Capture::Placeholder(c10::ScalarType dtype, c10::IntArrayRef sizes,
 CapturedModule Capture::Finish(const std::vector<at::Tensor>& results) {
   TORCH_CHECK(tracer_ != nullptr, "this capture has ended");
   CapturedModule out;
-  for (const at::Tensor& t : results) tracer_->AddOutput(t);
+  for (const at::Tensor& t : results) tracer_->AddOutput(Plain(t));
   for (size_t i = 0; i < placeholders_.size(); ++i) {
     if (IsPlaceholder(*HandleOf(placeholders_[i]).Get(), i)) continue;
     tracer_->AddOutput(MemoryOf(placeholders_[i]));

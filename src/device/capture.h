@@ -25,6 +25,8 @@ struct CapturedModule {
 // for it, is recorded. Calls that need a value ask in vain: they raise and name themselves.
 class Capture {
  public:
+  // `keep_padding`: see Tracer::KeepPadding.
+  explicit Capture(bool keep_padding);
   // A device tensor that stands for an input; it has no memory. Strides must be dense.
   at::Tensor Placeholder(c10::ScalarType dtype, c10::IntArrayRef sizes, c10::IntArrayRef strides);
   // Ends the recording. The module returns `results`, then the new values of placeholders that were

@@ -6,6 +6,7 @@
 #include <ATen/native/Resize.h>
 #include <ATen/native/TypeProperties.h>
 
+#include <algorithm>
 #include <functional>
 
 #include "device/engine.h"
@@ -162,6 +163,29 @@ void CheckCasts(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
   }
 }
 
+// Runs the operator on CPU tensors of zeros; false when the CPU has no kernel or would take long.
+bool CallCpu(const OpInfo& info, Arguments args, Stack* stack) {
+  constexpr int64_t kMaximum = int64_t{1} << 22;  // elements
+  int64_t elements = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    stack->push_back(StandIn(info.args[i], args[i], c10::DeviceType::CPU, [&](const at::Tensor& t) {
+      if (t.defined()) elements += Extent(t);
+      return elements > kMaximum ? t : CpuLike(t);
+    }));
+  }
+  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
+    return false;
+  at::AutoDispatchBelowADInplaceOrView guard;
+  info.op.callBoxed(stack);
+  return true;
+}
+
+bool HasEmptyTensor(Arguments args) {
+  return std::any_of(args.begin(), args.end(), [](const c10::IValue& v) {
+    return v.isTensor() && v.toTensor().defined() && v.toTensor().numel() == 0;
+  });
+}
+
 }  // namespace
 
 MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
@@ -188,26 +212,23 @@ MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
     return out;
   }
   Stack stack = FunctionalStack(info, meta_args);
-  out.known = CallMeta(*info.functional, &stack);
+  try {
+    out.known = CallMeta(*info.functional, &stack);
+  } catch (const std::exception&) {
+    // Some Meta kernels refuse tensors without elements that CPU takes.
+    if (info.form != Form::kFunctional || !HasEmptyTensor(args)) throw;
+    stack.clear();
+    out.known = CallCpu(info, args, &stack);
+    if (!out.known) throw;
+  }
   if (out.known) Describe(stack, &out);
   if (info.form == Form::kMutating) CheckCasts(info, args, out);
   return out;
 }
 
 void RaiseAsCpuWould(const OpInfo& info, Arguments args) {
-  constexpr int64_t kMaximum = int64_t{1} << 22;  // elements; more would take long
   Stack stack;
-  int64_t elements = 0;
-  for (size_t i = 0; i < args.size(); ++i) {
-    stack.push_back(StandIn(info.args[i], args[i], c10::DeviceType::CPU, [&](const at::Tensor& t) {
-      if (t.defined()) elements += Extent(t);
-      return elements > kMaximum ? t : CpuLike(t);
-    }));
-  }
-  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
-    return;
-  at::AutoDispatchBelowADInplaceOrView guard;
-  info.op.callBoxed(&stack);
+  (void)CallCpu(info, args, &stack);
 }
 
 bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta) {

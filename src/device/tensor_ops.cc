@@ -6,6 +6,7 @@
 #include <ATen/MemoryOverlap.h>
 #include <ATen/native/Resize.h>
 #include <ATen/native/TensorFactories.h>
+#include <ATen/ops/_linalg_check_errors_native.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
 #include <ATen/ops/set_native.h>
@@ -244,6 +245,11 @@ bool has_compatible_shallow_copy_type(const at::Tensor& self, const at::Tensor& 
   return dense(self) && dense(from);
 }
 
+// A recorded call has no values that could be checked.
+void linalg_check_errors(const at::Tensor& info, c10::string_view api_name, bool is_matrix) {
+  if (Tracer::Current() == nullptr) at::native::_linalg_check_errors(info, api_name, is_matrix);
+}
+
 void record_stream(at::Tensor&, at::Stream) {}
 
 at::Tensor masked_select_values(const at::Tensor& self, const at::Tensor& mask) {
@@ -278,6 +284,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("zero_", TORCH_FN(zero_));
   m.impl("equal", TORCH_FN(equal));
   m.impl("_has_compatible_shallow_copy_type", TORCH_FN(has_compatible_shallow_copy_type));
+  m.impl("_linalg_check_errors", TORCH_FN(linalg_check_errors));
   m.impl("record_stream", TORCH_FN(record_stream));
   m.impl("masked_select", TORCH_FN(masked_select_values));
 }

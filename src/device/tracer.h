@@ -37,6 +37,10 @@ class Tracer {
   // Appends a call; gives its results.
   std::vector<ValueRef> Append(const std::shared_ptr<const graph::CallSpec>& spec,
                                const std::vector<graph::OperandRef>& operands);
+  // Results whose size the program decides (nonzero) stay as long as they can become, instead of
+  // being cut to a count that nobody can read.
+  void KeepPadding() { keeps_padding_ = true; }
+  bool keeps_padding() const { return keeps_padding_; }
   // Makes `tensor` (undefined allowed) the next result.
   void AddOutput(const at::Tensor& tensor);
   std::shared_ptr<const graph::Trace> Finish();
@@ -47,6 +51,7 @@ class Tracer {
   std::mutex mutex_;  // kTask: several threads record
   std::shared_ptr<graph::Trace> trace_;
   Scope scope_;
+  bool keeps_padding_ = false;
   Tracer* outer_ = nullptr;
 };
 

@@ -57,6 +57,13 @@ TEST(TransformerTest, WeightsAreGivenOnlyWhenAskedFor) {
   }
 }
 
+TEST(RnnTest, LstmNeedsNoBias) {
+  TestCall c("aten::_thnn_fused_lstm_cell");
+  c.Tensor(DType::kF32, {2, 12}).Tensor(DType::kF32, {2, 12}).Tensor(DType::kF32, {2, 3});
+  const std::string text = c.None().None().Text();
+  EXPECT_TRUE(Contains(text, "-> (tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x12xf32>)")) << text;
+}
+
 TEST(RnnTest, LstmWorkspaceHoldsTheGates) {
   TestCall c("aten::_thnn_fused_lstm_cell");
   c.Tensor(DType::kF32, {2, 12}).Tensor(DType::kF32, {2, 12}).Tensor(DType::kF32, {2, 3});

@@ -39,6 +39,12 @@ Results LstmCell(Call& c) {
   return {out * shlo::tanh(cy), cy, Join({in, forget, cell, out})};
 }
 
+// PyTorch's Meta kernel refuses a cell without biases.
+std::vector<TensorType> LstmCellShape(const Call& c) {
+  const TensorType cell = c.tensor(2).type();
+  return {cell, cell, c.tensor(0).type()};
+}
+
 // grad_hy, grad_cy, cx, cy, workspace, has_bias -> grad_gates, grad_cx, grad_bias
 Results LstmCellBackward(Call& c) {
   if (!c.has(0) && !c.has(1)) return Results(3);
@@ -106,7 +112,7 @@ std::vector<TensorType> GruCellBackwardShape(const Call& c) {
   return {gates, gates, h, bias, bias};
 }
 
-LOWER("aten::_thnn_fused_lstm_cell", LstmCell);
+LOWER("aten::_thnn_fused_lstm_cell", LstmCell, {.shape = LstmCellShape});
 LOWER("aten::_thnn_fused_lstm_cell_backward_impl", LstmCellBackward);
 LOWER("aten::_thnn_fused_gru_cell", GruCell, {.shape = GruCellShape});
 LOWER("aten::_thnn_fused_gru_cell_backward", GruCellBackward, {.shape = GruCellBackwardShape});

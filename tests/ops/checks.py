@@ -43,11 +43,8 @@ _SHORT = (torch.float16, torch.bfloat16)
 
 def _float64(case, dtype, run):
     """`run` with float64 inputs, for cases that ask for it and are about short floats."""
-    if (
-        DEVICE == "cpu"
-        or not case.exact
-        or not any((spec.dtype or dtype) in _SHORT for spec in case.specs())
-    ):
+    short = any((spec.dtype or dtype) in _SHORT for spec in case.specs())
+    if not (case.exact and short) or DEVICE == "cpu":
         return None
     with case.in_float64():
         return run("cpu")

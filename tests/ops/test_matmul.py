@@ -24,6 +24,8 @@ PRODUCTS = [
     Case("aten::dot", T(0), T(0), name="no elements"),
     Case("aten::vdot", T(4), T(4), dtypes=FLOATS + COMPLEX, tol=HALF),
     Case("matmul vector", T(2, 3, 4), T(4), fn=torch.matmul, tol=HALF),
+    Case("matmul of a conjugate", T(2, 3, 4), fn=lambda a: a @ a.mH, dtypes=COMPLEX),
+    Case("dot of a conjugate", T(4), T(4), fn=lambda a, b: a.conj().dot(b), dtypes=COMPLEX),
     Case("matmul broadcast", T(2, 1, 3, 4), T(5, 4, 2), fn=torch.matmul, tol=HALF),
     Case("linear", T(2, 3, 4), T(5, 4), T(5), fn=torch.nn.functional.linear, tol=HALF),
     Case(

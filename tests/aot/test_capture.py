@@ -1,0 +1,163 @@
+# Captured programs compute what eager execution computes, and capturing runs and compiles nothing.
+import functools
+from pathlib import Path
+
+import pytest
+import torch
+import torch.nn.functional as F
+from support import compile_count, launch_count, tpu_only
+from torch import nn
+
+pytestmark = tpu_only
+
+
+def run(captured, tensors):
+    from torch_tpu import _C
+
+    outputs = _C._run_module(captured.text, [t.detach().to("tpu").contiguous() for t in tensors])
+    return {v.name: t.cpu() for v, t in zip(captured.outputs, outputs, strict=True)}
+
+
+def network():
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Linear(144, 5)
+    )
+
+
+def test_forward_of_a_module_and_of_its_meta_copy():
+    from torch_tpu.aot import capture
+
+    model = network().eval()
+    x = torch.randn(2, 1, 8, 8)
+    launches, compiles = launch_count(), compile_count()
+    pairs = ((model, x), (network().eval().to("meta"), x.to("meta")))
+    captured, hollow = [capture(m, (t,)) for m, t in pairs]
+    assert (launch_count(), compile_count()) == (launches, compiles)
+    assert hollow.text == captured.text
+    assert [v.name for v in captured.inputs][:2] == ["0.weight", "0.bias"]
+    assert captured.inputs[-1].name == "input0"
+    assert captured.outputs[0].shape == (2, 5)
+    state = [*model.parameters(), *model.buffers()]
+    got = run(captured, [*state, x])
+    torch.testing.assert_close(got["result0"], model(x), rtol=1e-5, atol=1e-5)
+
+
+def test_gradients():
+    from torch_tpu.aot import capture
+
+    model = network()
+    x = torch.randn(4, 1, 8, 8)
+    captured = capture(model, (x,), loss_fn=lambda out: out.square().mean())
+    state = [*model.parameters(), *(b.clone() for b in model.buffers())]
+    got = run(captured, [*state, x])
+    loss = model(x).square().mean()
+    loss.backward()
+    torch.testing.assert_close(got["loss"], loss.detach(), rtol=1e-5, atol=1e-5)
+    for name, p in model.named_parameters():
+        torch.testing.assert_close(got[f"grad {name}"], p.grad, rtol=1e-4, atol=1e-5)
+    for name, b in model.named_buffers():
+        torch.testing.assert_close(got[f"new {name}"], b, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        functools.partial(torch.optim.SGD, lr=0.1, momentum=0.9),
+        functools.partial(torch.optim.AdamW, lr=0.01),
+    ],
+    ids=["sgd", "adamw"],
+)
+def test_training_step(optimizer):
+    from torch_tpu.aot import capture
+
+    model = nn.Linear(3, 2)
+    x = torch.randn(4, 3)
+    captured = capture(model, (x,), loss_fn=lambda out: out.square().sum(), optimizer=optimizer)
+    reference = optimizer(list(model.parameters()))
+
+    def step():
+        reference.zero_grad()
+        loss = model(x).square().sum()
+        loss.backward()
+        reference.step()
+        return loss.detach()
+
+    step()
+    labels = dict(model.named_parameters())
+    inputs = []
+    for value in captured.inputs:
+        key, _, name = value.name.partition(" ")
+        if value.name == "input0":
+            inputs.append(x)
+        elif name:
+            inputs.append(reference.state[labels[name]][key].clone())
+        else:
+            inputs.append(labels[value.name].detach().clone())
+    got = run(captured, inputs)
+    loss = step()
+    torch.testing.assert_close(got["loss"], loss, rtol=1e-5, atol=1e-6)
+    for name, p in labels.items():
+        torch.testing.assert_close(got[f"new {name}"], p.detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_every_in_place_input_takes_the_memory_of_its_new_value():
+    from torch_tpu.aot import capture
+
+    def add(x, y):
+        x[0] += y
+        return x.sum()
+
+    captured = capture(add, (torch.zeros(2, 3), torch.ones(3)))
+    assert [v.name for v in captured.outputs] == ["result0", "new input0"]
+    assert "%arg0: tensor<2x3xf32> {tf.aliasing_output = 1 : i32}" in captured.text
+    got = run(captured, [torch.zeros(2, 3), torch.ones(3)])
+    assert got["result0"].item() == 3
+    assert got["new input0"].tolist() == [[1, 1, 1], [0, 0, 0]]
+
+
+def test_channels_last_inputs_keep_their_strides():
+    from torch_tpu.aot import capture
+
+    x = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+    captured = capture(lambda t: t * 2, (x,))
+    assert captured.inputs[0].shape == (2, 4, 5, 3)
+    (got,) = run(captured, [x.permute(0, 2, 3, 1)]).values()
+    assert torch.equal(got, x * 2)
+
+
+def test_operators_carry_the_line_that_called_them():
+    from torch_tpu.aot import capture
+
+    captured = capture(lambda x: F.relu(x), (torch.zeros(2),))  # this line
+    lines = Path(__file__).read_text().splitlines()
+    here = next(i for i, line in enumerate(lines, 1) if "# this line" in line)
+    assert f'loc("aten::relu"("{__file__}":{here}:0))' in captured.text
+    assert captured.operators == ["aten::relu"]
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [lambda x: x * x.sum().item(), lambda x: x if x.sum() > 0 else -x, lambda x: x[x > 0]],
+    ids=["item", "condition", "mask"],
+)
+def test_asking_for_a_value_names_the_line(ask):
+    from torch_tpu.aot import capture
+
+    with pytest.raises(RuntimeError, match=r"not run.*test_capture\.py:\d+"):
+        capture(ask, (torch.zeros(2),))
+    assert (torch.ones(2, device="tpu") + 1).tolist() == [2, 2]  # the device is usable
+
+
+def test_wrong_uses():
+    from torch_tpu.aot import capture
+
+    x = torch.zeros(2)
+    with pytest.raises(TypeError, match="at least one tensor"):
+        capture(lambda t: None, (x,))
+    with pytest.raises(RuntimeError, match=r"result 0 .* is on cpu"):
+        capture(lambda t: torch.zeros(2), (x,))
+    with pytest.raises(TypeError, match="loss must be a tensor of one element"):
+        capture(nn.Linear(2, 2), (x,), loss_fn=lambda out: out)
+    with pytest.raises(TypeError, match="needs a module with parameters"):
+        capture(lambda t: t.sum(), (x,), optimizer=torch.optim.SGD)
