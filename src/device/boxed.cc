@@ -300,8 +300,7 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   WriteSignature(info, arguments(), &*signature);
   Entry* entry = info.entries.Find(*signature);
   if (entry == nullptr) entry = NewEntry(info, arguments(), &*signature);
-  std::vector<ValueRef> results;
-  results.reserve(entry->slots.size() + 1);
+  std::vector<ValueRef>& results = signature->results();
   if (!entry->slots.empty()) Execute(*entry, *signature, GeneratorOf(info, arguments()), &results);
   Deliver(info, *entry, *signature, results, stack);
   if (counted) {

@@ -18,6 +18,8 @@ void CheckDevice(const OpInfo& info, const at::Tensor& t) {
               t.device(), "! (when checking the arguments of ", info.name, ")");
 }
 
+}  // namespace
+
 void WriteTensor(const OpInfo& info, const ArgInfo& arg, const at::Tensor& t, Signature* s) {
   if (!t.defined()) return s->AddNone();
   if (t.device().is_privateuseone()) {
@@ -31,11 +33,14 @@ void WriteTensor(const OpInfo& info, const ArgInfo& arg, const at::Tensor& t, Si
   CheckDevice(info, t);
 }
 
-void WriteNumber(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Signature* s) {
+void WriteNumber(const OpInfo& info, const ArgInfo& arg, const at::Scalar& n, Signature* s) {
   // A decomposition computes with its numbers in Python, so they are part of its program.
   const bool decomposed = info.lowering == nullptr && !info.foreach;
-  s->AddNumber(v.toScalar(), arg.static_number || (arg.static_integer && v.isInt()) || decomposed);
+  const bool integer = arg.static_integer && n.isIntegral(/*includeBool=*/false);
+  s->AddNumber(n, arg.static_number || integer || decomposed);
 }
+
+namespace {
 
 void WriteList(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Signature* s) {
   if (arg.kind == ArgKind::kOptTensorList) {
@@ -52,7 +57,7 @@ void WriteList(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v, Sig
   } else {
     const auto list = v.toListRef();
     s->AddListBegin(list.size());
-    for (const auto& e : list) WriteNumber(info, arg, e, s);
+    for (const auto& e : list) WriteNumber(info, arg, e.toScalar(), s);
   }
 }
 
@@ -73,7 +78,7 @@ void WriteArgument(const OpInfo& info, const ArgInfo& arg, const c10::IValue& v,
       }
       return WriteList(info, arg, v, s);
     case ArgKind::kNumber:
-      return WriteNumber(info, arg, v, s);
+      return WriteNumber(info, arg, v.toScalar(), s);
     case ArgKind::kInts: {
       if (v.isInt()) return s->AddInt(v.toInt());
       const auto list = v.toIntVector();

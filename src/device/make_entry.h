@@ -16,6 +16,11 @@ using Arguments = c10::ArrayRef<c10::IValue>;
 // one or more dims.
 void WriteSignature(const OpInfo& info, Arguments args, Signature* signature);
 
+// One argument of it.
+void WriteTensor(const OpInfo& info, const ArgInfo& arg, const at::Tensor& t, Signature* signature);
+void WriteNumber(const OpInfo& info, const ArgInfo& arg, const at::Scalar& number,
+                 Signature* signature);
+
 // Output shapes and dtypes of the functional operator, lists flattened. `per_return`: -1 for a
 // tensor, else list size.
 struct MetaOutputs {

@@ -7,6 +7,7 @@
 
 #include "device/boxed.h"
 #include "device/decompose.h"
+#include "device/direct.h"
 #include "device/fallback.h"
 #include "device/mode.h"
 
@@ -76,10 +77,17 @@ void Fallback(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
 void RegisterOperators() {
   static auto* library = new torch::Library(torch::Library::IMPL, "aten", DispatchKey::PrivateUse1,
                                             __FILE__, __LINE__);
+  static auto* kernels = new std::vector<c10::RegistrationHandleRAII>();
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     if (name.name.rfind("aten::", 0) != 0) continue;
     auto op = c10::Dispatcher::singleton().findSchema(name);
     if (!op || !Wanted(*op)) continue;
+    if (auto direct = MakeDirectKernel(*op)) {
+      kernels->push_back(c10::Dispatcher::singleton().registerImpl(
+          name, DispatchKey::PrivateUse1, std::move(direct->function), direct->signature, nullptr,
+          "torch_tpu: src/device/direct.cc"));
+      continue;
+    }
     library->impl(FullName(name).c_str() + 6,
                   torch::CppFunction::makeFromBoxedFunctor(std::make_unique<BoxedKernel>()));
   }

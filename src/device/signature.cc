@@ -27,6 +27,7 @@ void Signature::Clear() {
   operands_.clear();
   uses_.clear();
   numbers_.clear();
+  results_.clear();
   wide_ = false;
 }
 

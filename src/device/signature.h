@@ -81,6 +81,8 @@ class Signature {
   const std::vector<uint64_t>& sizes() const { return sizes_; }
   uint64_t Hash() const;
   std::vector<graph::OperandRef>& operands() { return operands_; }
+  // Scratch for the results of the call.
+  std::vector<ValueRef>& results() { return results_; }
   const std::vector<TensorUse>& uses() const { return uses_; }
   const std::vector<NumberUse>& numbers() const { return numbers_; }
   bool wide() const { return wide_; }  // float numbers are float64 operands
@@ -114,6 +116,7 @@ class Signature {
   std::vector<TensorUse> uses_;
   std::vector<NumberUse> numbers_;
   std::vector<int64_t> starts_;
+  std::vector<ValueRef> results_;
   bool wide_ = false;
 };
 

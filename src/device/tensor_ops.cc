@@ -9,6 +9,7 @@
 #include <ATen/ops/_linalg_check_errors_native.h>
 #include <ATen/ops/_reshape_alias_native.h>
 #include <ATen/ops/as_strided_native.h>
+#include <ATen/ops/select_native.h>
 #include <ATen/ops/set_native.h>
 #include <ATen/ops/unfold_native.h>
 #include <ATen/ops/view_as_complex_native.h>
@@ -124,6 +125,21 @@ at::Tensor& set_empty(at::Tensor& self) {
                       GetAllocator(), true);
   const c10::SymInt zero(0);
   return set_storage(self, std::move(storage), 0, {zero}, {});
+}
+
+// x[i] is common enough in loops to skip PyTorch's detour through a second dispatched view.
+at::Tensor select_int(const at::Tensor& self, int64_t dim, c10::SymInt index) {
+  const int64_t rank = self.dim();
+  const int64_t i = index.expect_int();
+  if (rank == 0 || dim < -rank || dim >= rank) return at::native::select_symint(self, dim, index);
+  if (dim < 0) dim += rank;
+  const int64_t size = self.size(dim);
+  if (i < -size || i >= size) return at::native::select_symint(self, dim, index);  // its error
+  c10::SmallVector<int64_t, 8> sizes(self.sizes()), strides(self.strides());
+  const int64_t offset = self.storage_offset() + (i < 0 ? i + size : i) * strides[dim];
+  sizes.erase(sizes.begin() + dim);
+  strides.erase(strides.begin() + dim);
+  return at::native::as_strided_tensorimpl(self, sizes, strides, offset);
 }
 
 bool is_set_to(const at::Tensor& self, const at::Tensor& other) {
@@ -264,6 +280,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("empty.memory_format", TORCH_FN(empty));
   m.impl("empty_strided", TORCH_FN(empty_strided));
   m.impl("_efficientzerotensor", TORCH_FN(efficient_zero_tensor));
+  m.impl("select.int", TORCH_FN(select_int));
   m.impl("as_strided", TORCH_FN(at::native::as_strided_tensorimpl));
   m.impl("view", TORCH_FN(at::native::view));
   m.impl("_reshape_alias", TORCH_FN(at::native::_reshape_alias));

@@ -103,76 +103,33 @@ void Counters::Reset() {
   }
 }
 
-Program::Program(std::string name, Module module, std::vector<TensorType> results,
+Program::Program(const CallSpec& spec, Module module,
                  std::unique_ptr<pjrt::LoadedExecutable> executable)
-    : name_(std::move(name)),
+    : name_(spec.name),
       checks_(std::move(module.checks)),
       check_is_index_(std::move(module.check_is_index)),
       text_hash_(Hasher().Add(module.text).Finish()),
       executable_(std::move(executable)) {
-  for (const TensorType& type : results) results_.push_back(InternType(type.dtype, type.dims));
+  int64_t bytes = 0;
+  const auto add = [&](const TensorType& type) {
+    bytes += NumElements(type.dims) * DTypeSize(type.dtype);
+  };
+  for (const TensorType& type : spec.operands) add(type);
+  for (const SubCall& call : spec.calls) {
+    for (const OutputSpec& o : call.outputs) {
+      if (o.kind == OutputSpec::kNone) continue;
+      results_.push_back(InternType(o.result.dtype, o.result.dims));
+      add(o.result);
+    }
+  }
+  constexpr int64_t kSmallBytes = 64 << 10;
+  reports_completion_ = bytes > kSmallBytes || results_.empty() ||
+                        module.text.find("stablehlo.while") != std::string::npos;
   // Plugins that do not tell the size of their code are charged a guess.
   constexpr int64_t kGuess = 32 << 10;
   auto stats = executable_->GetMemoryStats();
   const int64_t code = stats.ok() ? stats->generated_code : 0;
   cache_bytes_ = static_cast<int64_t>(module.text.size()) + (code > 0 ? code : kGuess);
-}
-
-void InFlight::Prune() {
-  while (!events_.empty() && events_.front()->IsReady()) events_.pop_front();
-}
-
-void InFlight::Push(pjrt::Event done) {
-  constexpr size_t kPruneAbove = 32;
-  constexpr size_t kMaximum = 1024;  // back-pressure: the host runs ahead this far at most
-  std::shared_ptr<pjrt::Event> wait;
-  {
-    std::lock_guard lock(mutex_);
-    if (events_.size() >= kPruneAbove) Prune();
-    if (events_.size() >= kMaximum) wait = events_.front();
-    events_.push_back(std::make_shared<pjrt::Event>(std::move(done)));
-  }
-  if (wait) (void)wait->Await();  // its failure is reported by whoever reads the results
-}
-
-bool InFlight::IsReady() {
-  std::lock_guard lock(mutex_);
-  Prune();
-  for (const auto& e : events_) {
-    if (!e->IsReady()) return false;
-  }
-  return true;
-}
-
-Status InFlight::Await() {
-  std::deque<std::shared_ptr<pjrt::Event>> events;
-  {
-    std::lock_guard lock(mutex_);
-    events = events_;
-  }
-  Status first;
-  for (const auto& e : events) {
-    Status s = e->Await();
-    if (first.ok() && !s.ok()) first = s;
-  }
-  std::lock_guard lock(mutex_);
-  Prune();
-  return first;
-}
-
-void InFlight::OnReady(std::function<void()> callback) {
-  std::vector<std::shared_ptr<pjrt::Event>> events;
-  {
-    std::lock_guard lock(mutex_);
-    Prune();
-    events.assign(events_.begin(), events_.end());
-  }
-  // The callback runs when the last reference to `guard` goes: each pending event holds one.
-  auto guard =
-      std::shared_ptr<void>(nullptr, [callback = std::move(callback)](void*) { callback(); });
-  for (const auto& e : events) {
-    (void)e->OnReady([guard](const Status&) {});
-  }
 }
 
 void Runtime::SetPluginCandidates(std::vector<std::pair<std::string, std::string>> candidates) {
@@ -260,14 +217,7 @@ Result<std::shared_ptr<Program>> Runtime::CompileNow(const CallSpec& spec) {
       types += (types.empty() ? "" : ", ") + type.ToString();
     Log(LogLevel::kInfo, "compiled " + spec.name + "(" + types + ")");
   }
-  std::vector<TensorType> results;
-  for (const SubCall& call : spec.calls) {
-    for (const OutputSpec& o : call.outputs) {
-      if (o.kind != OutputSpec::kNone) results.push_back(o.result);
-    }
-  }
-  return std::make_shared<Program>(spec.name, std::move(module), std::move(results),
-                                   std::move(executable).value());
+  return std::make_shared<Program>(spec, std::move(module), std::move(executable).value());
 }
 
 Status Runtime::Launch(const Program& program, std::span<const OperandRef> operands,
@@ -301,12 +251,15 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
     }
   }
 
+  const bool reports =
+      program.reports_completion() || failures != nullptr || in_flight.IsMilestone();
   pjrt::Event done;
-  RETURN_IF_ERROR(
-      program.executable().Execute({args, num_args}, non_donatable, {outputs, num_outputs}, &done));
+  RETURN_IF_ERROR(program.executable().Execute({args, num_args}, non_donatable,
+                                               {outputs, num_outputs}, reports ? &done : nullptr));
   program.Touch(Counters::Get().launches.fetch_add(1, std::memory_order_relaxed));
   for (int i = 0; i < program.num_results(); ++i) {
     results->push_back(Value::Buffer(program.result(i), pjrt::Buffer(client_, outputs[i]), origin));
+    if (!reports) in_flight.Track(*results->back());
   }
   if (failures != nullptr) {
     RETURN_IF_ERROR(done.Await());
@@ -320,7 +273,7 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
     const size_t c = i - program.num_results();
     if (ok == 0) failures->push_back({program.checks()[c], program.check_is_index()[c]});
   }
-  in_flight.Push(std::move(done));
+  if (reports) in_flight.Push(std::move(done));
   return Status();
 }
 

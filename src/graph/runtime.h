@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "base/status.h"
 #include "cache/tier1.h"
 #include "graph/call_spec.h"
+#include "graph/in_flight.h"
 #include "graph/value.h"
 #include "pjrt/pjrt.h"
 
@@ -36,8 +36,7 @@ struct Counters {
 // A compiled program and what its outputs are.
 class Program {
  public:
-  Program(std::string name, Module module, std::vector<TensorType> results,
-          std::unique_ptr<pjrt::LoadedExecutable> executable);
+  Program(const CallSpec& spec, Module module, std::unique_ptr<pjrt::LoadedExecutable> executable);
 
   const std::string& name() const { return name_; }
   const pjrt::LoadedExecutable& executable() const { return *executable_; }
@@ -46,6 +45,10 @@ class Program {
   const std::vector<std::string>& checks() const { return checks_; }
   const std::vector<bool>& check_is_index() const { return check_is_index_; }
   uint64_t text_hash() const { return text_hash_; }  // of the StableHLO text
+
+  // Whether launches ask for an event of their completion. Small programs do not: the event costs a
+  // third of their launch, and their results say when they are ready.
+  bool reports_completion() const { return reports_completion_; }
 
   // For tier 1: an estimate of host memory, and when it was last launched.
   int64_t cache_bytes() const { return cache_bytes_; }
@@ -59,6 +62,7 @@ class Program {
   std::vector<bool> check_is_index_;
   uint64_t text_hash_;
   std::unique_ptr<pjrt::LoadedExecutable> executable_;
+  bool reports_completion_ = true;
   int64_t cache_bytes_ = 0;
   mutable std::atomic<uint64_t> last_used_{0};
 };
@@ -74,22 +78,6 @@ struct OperandRef {
 struct CheckFailure {
   std::string message;
   bool index_error = true;
-};
-
-// Work sent and not known to be finished, oldest first. One a stream; thread-safe.
-class InFlight {
- public:
-  void Push(pjrt::Event done);
-  bool IsReady();
-  // Waits for everything pushed before the call; the first failure.
-  Status Await();
-  // Calls `callback` when everything pushed so far is done (inline when it is already).
-  void OnReady(std::function<void()> callback);
-
- private:
-  void Prune();  // drops finished events at the front
-  std::mutex mutex_;
-  std::deque<std::shared_ptr<pjrt::Event>> events_;
 };
 
 class Runtime {

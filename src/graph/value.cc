@@ -7,6 +7,8 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "graph/in_flight.h"
+
 namespace torch_tpu::graph {
 namespace {
 
@@ -237,11 +239,13 @@ Ref<Value> Value::Error(const TensorType* type, Status status) {
 }
 
 void Value::MarkDonated() {
+  if (InFlight* list = in_flight_.load(std::memory_order_acquire)) list->Forget(*this);
   MemoryAccount::Get().allocated.fetch_sub(bytes_, std::memory_order_relaxed);
   bytes_ = 0;
 }
 
 Value::~Value() {
+  if (InFlight* list = in_flight_.load(std::memory_order_acquire)) list->Forget(*this);
   if (state_ == State::kBuffer) MemoryAccount::Get().Remove(bytes_);
 }
 

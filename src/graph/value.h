@@ -43,6 +43,8 @@ struct MemoryAccount {
 
 // Immutable once made, but for the move from "to be computed" to a buffer. Shared between handles
 // (a device clone shares); a value held by exactly one handle may be donated.
+class InFlight;
+
 class Value : public RefCounted<Value> {
  public:
   enum class State : uint8_t {
@@ -88,7 +90,13 @@ class Value : public RefCounted<Value> {
   int64_t bytes_ = 0;  // accounted
   Status error_;
 
+  // Links of the list that it is tracked in; guarded by that list.
+  std::atomic<InFlight*> in_flight_{nullptr};
+  Value* previous_ = nullptr;
+  Value* next_ = nullptr;
+
   friend class RefCounted<Value>;
+  friend class InFlight;
 };
 
 using ValueRef = Ref<Value>;

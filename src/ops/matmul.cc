@@ -61,6 +61,12 @@ Value AddmmDtype(Call& c) {
   return AddScaled(c, c.tensor(0), MatMul(c, Factor(c, 1), Factor(c, 2)), 4);
 }
 
+// PyTorch's Meta kernel of this overload takes out_dtype for beta.
+std::vector<TensorType> BaddbmmDtypeShape(const Call& c) {
+  const Value a = c.tensor(1), b = c.tensor(2);
+  return {{*c.opt_dtype(3), {a.dim(0), a.dim(1), b.dim(2)}}};
+}
+
 Value AddmmActivation(Call& c) {
   Value y = Addmm(c);
   if (!c.boolean(5)) return shlo::max(y, shlo::full_like(y, 0));
@@ -95,7 +101,7 @@ LOWER("aten::addmm", Addmm);
 LOWER("aten::addmm.dtype", AddmmDtype);
 LOWER("aten::_addmm_activation", AddmmActivation);
 LOWER("aten::baddbmm", Addmm);
-LOWER("aten::baddbmm.dtype", AddmmDtype);
+LOWER("aten::baddbmm.dtype", AddmmDtype, {.shape = BaddbmmDtypeShape});
 LOWER("aten::addbmm", Addbmm);
 LOWER("aten::addmv", Addmv);
 LOWER("aten::addr", Addr);

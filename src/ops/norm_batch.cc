@@ -170,6 +170,7 @@ Results GatherStats(Call& c) {
   Results results = {joint, shlo::rsqrt(sum / total + eps), Value(), Value()};
   if (c.has(3)) results[2] = Running(c.tensor(3), joint, c.number(5));
   if (c.has(4)) results[3] = Running(c.tensor(4), sum / (total - 1.0), c.number(5));
+  results.resize(c.num_outs());  // two without running statistics
   return results;
 }
 

@@ -110,6 +110,15 @@ TEST(PointwiseTest, PowersOfConstantNumbersAreShort) {
   EXPECT_TRUE(Contains(ops(0), "power"));
 }
 
+TEST(PointwiseTest, IntegersHaveNoNegativeIntegerPowers) {
+  auto ops = [](double exponent) {
+    TestCall c("aten::pow.Tensor_Scalar");
+    return c.Tensor(DType::kS64, {2}).Constant(exponent).Out(DType::kS64, {2}).Ops();
+  };
+  EXPECT_EQ(ops(2), "multiply");
+  EXPECT_THROW(ops(-2), shlo::BuildError);
+}
+
 TEST(PointwiseTest, IntegerPowersMultiply) {
   const std::string ops = BinaryOps("aten::pow.Tensor_Tensor", DType::kS64, DType::kS64);
   EXPECT_TRUE(Contains(ops, "while")) << ops;

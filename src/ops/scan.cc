@@ -83,12 +83,14 @@ Results CumulativeExtreme(Call& c, Extreme extreme) {
 Results CumMax(Call& c) { return CumulativeExtreme(c, Extreme::kMax); }
 Results CumMin(Call& c) { return CumulativeExtreme(c, Extreme::kMin); }
 
+std::vector<TensorType> LikeInput(const Call& c) { return {c.tensor(0).type()}; }
+
 LOWER("aten::cumsum", CumulativeSum);
 LOWER("aten::cumprod", CumulativeProduct);
 LOWER("aten::cummax", CumMax);
 LOWER("aten::cummin", CumMin);
 LOWER("aten::logcumsumexp", LogCumSumExp);
-LOWER("aten::_logcumsumexp", LogCumSumExp);
+LOWER("aten::_logcumsumexp", LogCumSumExp, {.shape = LikeInput});
 
 }  // namespace
 }  // namespace torch_tpu::ops

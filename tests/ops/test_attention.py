@@ -9,7 +9,7 @@ F32 = (torch.float32,)
 FLOATS = (torch.float32, torch.bfloat16, torch.float64)
 TOL = {
     torch.float32: (1e-4, 1e-5),
-    torch.bfloat16: (1.6e-2, 1e-3),
+    torch.bfloat16: (1.6e-2, 4e-3),  # probabilities are rounded to it, here and on CPU
     torch.float64: (1e-6, 1e-6),
 }
 MASK = V([[True, False, True, True], [False] * 4, [True] * 4], dtype=torch.bool, grad=False)

@@ -8,6 +8,8 @@ F32_F64 = (torch.float32, torch.float64)
 PAIR = [T(2, 3), T(4)]
 SQUARES = [T(2, 3, low=0.1, high=1), T(4, low=0.1, high=1)]
 STEPS = [V(3.0, dtype=torch.float32), V(1.0, dtype=torch.float32)]
+# Functional forms give row-major lists here; on CPU they have the layout of the old values.
+OPTIONS = {"dtypes": F32_F64, "backward": False, "strides": "plain"}
 BETAS = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "eps": 1e-8}
 
 
@@ -28,8 +30,7 @@ def adam(name, op="_fused_adam", maxima=False, options=()):
         STEPS,
         kwargs=options,
         name=name,
-        dtypes=F32_F64,
-        backward=False,
+        **OPTIONS,
     )
 
 
@@ -44,8 +45,7 @@ def sgd(name, momentum, options=()):
         buffers,
         kwargs={**base, **flags, **dict(options)},
         name=name,
-        dtypes=F32_F64,
-        backward=False,
+        **OPTIONS,
     )
 
 
@@ -59,8 +59,7 @@ def adagrad(name, options=()):
         STEPS,
         kwargs={**base, **dict(options)},
         name=name,
-        dtypes=F32_F64,
-        backward=False,
+        **OPTIONS,
     )
 
 

@@ -1,0 +1,127 @@
+"""What a TPU compiler makes of our programs, next to the same models written in JAX.
+
+Both modules go through the same libtpu with the same options; no TPU is needed. Without JAX our
+figures alone are printed. `--wide` takes larger shapes than the tests have (minutes more).
+"""
+
+import argparse
+import importlib.util
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from torch_tpu import aot
+
+from bench._aot_models import Case, cases
+from bench.report import Cell, table, target
+
+ROOT = Path(__file__).resolve().parent.parent
+SIDE = ROOT / "build/jax-venv"
+HOW_TO_GET = (
+    "JAX is not here, so there is nothing to compare with. It goes into an environment of its own: "
+    f"python3 -m venv {SIDE.relative_to(ROOT)} && "
+    f"{SIDE.relative_to(ROOT)}/bin/pip install jax==0.10.2"
+)
+TOPOLOGY = "v5e:1x1"
+
+# Bytes and peak at most 1.05 of JAX's; flops the same within 1 percent.
+BOUNDS = {"flops": 1.01, "bytes": 1.05, "peak": 1.05}
+
+
+def jax_python(named: str | None) -> str | None:
+    """An interpreter that has JAX: the one named, this one, or the side environment's."""
+    if named:
+        return named
+    if importlib.util.find_spec("jax"):
+        return sys.executable
+    found = SIDE / "bin/python"
+    return str(found) if found.exists() else None
+
+
+def jax_modules(python: str, chosen: Sequence[Case], folder: str) -> dict[str, str]:
+    """StableHLO texts of the cases by name, as JAX lowers them for a TPU."""
+    script = Path(__file__).with_name("_aot_jax.py")
+    spec = json.dumps({case.name: case.shapes() for case in chosen})
+    subprocess.run([python, str(script), folder], input=spec, text=True, check=True)
+    return {case.name: Path(folder, f"{case.name}.mlir").read_text() for case in chosen}
+
+
+def figures(report: aot.Report) -> dict[str, float]:
+    """What is compared."""
+    return {
+        "flops": report.flops,
+        "bytes": report.bytes_accessed,
+        "peak": report.memory.peak,
+        "HBM": report.memory.hbm,
+        "cycles": report.estimated_cycles,
+    }
+
+
+def compiled(name: str, text: str, arguments: argparse.Namespace) -> dict[str, float] | None:
+    """Figures of one module; None, with the reason printed, where it does not compile."""
+    report = aot.compile_text(text, arguments.topology, name=name, fast=arguments.fast)
+    if arguments.keep:
+        Path(arguments.keep, f"{name}.mlir").write_text(text)
+        Path(arguments.keep, f"{name}.hlo").write_text(report.hlo)
+    if not report.compiled:
+        print(f"{name} does not compile: {report.status} {report.message}")
+        return None
+    return figures(report)
+
+
+def show(ours: Mapping[str, dict[str, float]], theirs: Mapping[str, dict[str, float]]) -> None:
+    """A row for each model and figure, then the targets."""
+    rows: list[list[Cell]] = []
+    ratios: dict[str, float] = {}
+    for name, mine in ours.items():
+        for what, value in mine.items():
+            other = theirs.get(name, {}).get(what)
+            ratio = value / other if other else None
+            rows.append([f"{name} {what}", value, other, f"{ratio:.3f}" if ratio else None])
+            if ratio and what in BOUNDS:
+                # Fewer operations than JAX's are as unequal as more.
+                ratios[f"{name}.{what}"] = max(ratio, 1 / ratio) if what == "flops" else ratio
+    table("compiled for a TPU; cycles are estimates", ["model", "ours", "jax", "ratio"], rows)
+    for name, ratio in ratios.items():
+        target(f"aot.{name}", ratio, BOUNDS[name.rpartition(".")[2]])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Compiles both sides one model after the other."""
+    parser = argparse.ArgumentParser(prog="python -m bench.aot", description=__doc__)
+    parser.add_argument("models", nargs="*", help="only these, such as gpt_train")
+    parser.add_argument("--topology", default=TOPOLOGY)
+    parser.add_argument("--wide", action="store_true", help="larger shapes than the tests'")
+    parser.add_argument("--fast", action="store_true", help="the compiler's fast mode")
+    parser.add_argument("--jax", metavar="PYTHON", help="an interpreter that has JAX")
+    parser.add_argument("--keep", metavar="FOLDER", help="keep both modules and what became of it")
+    arguments = parser.parse_args(argv)
+    try:
+        aot.find_libtpu()
+    except aot.LibtpuNotFound as missing:
+        print(missing)
+        return 0
+    chosen = [c for c in cases(arguments.wide) if c.name in arguments.models or not arguments.models]
+    python = jax_python(arguments.jax)
+    if python is None:
+        print(HOW_TO_GET)
+    ours: dict[str, dict[str, float]] = {}
+    theirs: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory(prefix="bench_aot_") as folder:
+        texts = jax_modules(python, chosen, folder) if python else {}
+        for case in chosen:
+            sides = [(ours, "ours", case.capture().text)]
+            if case.name in texts:
+                sides.append((theirs, "jax", texts[case.name]))
+            for results, side, text in sides:
+                if result := compiled(f"{case.name}.{side}", text, arguments):
+                    results[case.name] = result
+    show(ours, theirs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
