@@ -7,6 +7,7 @@ figures alone are printed. `--wide` takes larger shapes than the tests have (min
 import argparse
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -45,7 +46,11 @@ def jax_modules(python: str, chosen: Sequence[Case], folder: str) -> dict[str, s
     """StableHLO texts of the cases by name, as JAX lowers them for a TPU."""
     script = Path(__file__).with_name("_aot_jax.py")
     spec = json.dumps({case.name: case.shapes() for case in chosen})
-    subprocess.run([python, str(script), folder], input=spec, text=True, check=True)
+    # JAX only lowers here: it need not, and must not, look for a TPU.
+    environment = {k: v for k, v in os.environ.items() if k != "TPU_LIBRARY_PATH"}
+    environment["JAX_PLATFORMS"] = "cpu"
+    command = [python, str(script), folder]
+    subprocess.run(command, input=spec, text=True, check=True, env=environment)
     return {case.name: Path(folder, f"{case.name}.mlir").read_text() for case in chosen}
 
 

@@ -1,5 +1,6 @@
 """Writes docs/operators.md and docs/env-vars.md from the installed wheel; --check compares."""
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ import torch
 from torch_tpu import env, operators
 
 ROOT = Path(__file__).resolve().parent.parent
+SWEEP = ROOT / "docs" / "tpu_sweep.json"
 
 ENV_HEAD = """\
 # Environment variables
@@ -30,7 +32,12 @@ How ATen operators run on the device, for torch {torch}. In scope are the overlo
 must supply: those with a CPU kernel and no default made of other operators. `python -m
 torch_tpu.operators NAME` answers for one operator, in scope or not.
 
-Written by `tools/gen_pages.py` from PyTorch's dispatcher and the lowerings of the build.
+The column TPU names the generations for which a program of the operator compiles, and the dtypes
+that a compiler refuses; empty: no program of the sweep has the operator. Nothing was run on a TPU.
+{sweep}
+
+Written by `tools/gen_pages.py` from PyTorch's dispatcher, the lowerings of the build and
+`docs/tpu_sweep.json`, which `make aot` writes.
 
 | resolution | in scope | tagged core | meaning |
 |---|---|---|---|
@@ -52,14 +59,66 @@ def core_overloads() -> list[str]:
     return [name for name in operators.overloads() if operators.is_core(name)]
 
 
-def by_base(resolutions: Sequence[operators.Resolution], kind: str) -> str:
-    """Overloads of one kind, a line for each operator."""
+class Sweep:
+    """What the sweep of the TPU compilers found."""
+
+    def __init__(self, path: Path) -> None:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        self.totals: dict[str, dict[str, int]] = found["totals"]
+        self._compiled: dict[str, set[str]] = {}
+        self._refused: dict[str, dict[str, set[str]]] = {}
+        for name, topologies in found["compiled"].items():
+            base = functional(name)
+            self._compiled.setdefault(base, set()).update(map(generation, topologies))
+        for name, reasons in found["refused"].items():
+            for program in reasons:
+                topology, _, dtype = program.partition(" ")
+                dtypes = self._refused.setdefault(functional(name), {})
+                dtypes.setdefault(dtype, set()).add(generation(topology))
+
+    def summary(self) -> str:
+        """Programs compiled for each topology."""
+        counts = [
+            f"{total['compiled']} of {total['programs']} programs compile for {topology}"
+            for topology, total in self.totals.items()
+        ]
+        return "In the last sweep\n" + ",\n".join(counts) + "."
+
+    def cell(self, base: str) -> str:
+        """Generations and refused dtypes of an operator: "v5e, v6e; v5e not float64"."""
+        order = [generation(topology) for topology in self.totals]
+        name = functional(f"aten::{base}")
+        parts = [", ".join(g for g in order if g in self._compiled.get(name, ()))]
+        for dtype, where in sorted(self._refused.get(name, {}).items()):
+            parts.append(f"{', '.join(g for g in order if g in where)} not {dtype}")
+        return "; ".join(part for part in parts if part)
+
+
+def functional(name: str) -> str:
+    """ "add" of "aten::_foreach_add_.List": what its lowering is called after."""
+    return operators.functional_base(operators.split(name)[0])
+
+
+def generation(topology: str) -> str:
+    """ "v5e" of "v5e:1x1"."""
+    return topology.partition(":")[0]
+
+
+def by_base(resolutions: Sequence[operators.Resolution], kind: str, sweep: Sweep | None) -> str:
+    """Overloads of one kind, a line for each operator; with a sweep, a table."""
     grouped: dict[str, list[str]] = {}
     for r in resolutions:
         if r.kind == kind:
             base, overload = operators.split(r.name)
             grouped.setdefault(base, []).append(overload or "(default)")
-    return "".join(f"- `{base}`: {', '.join(names)}\n" for base, names in sorted(grouped.items()))
+    if sweep is None:
+        return "".join(
+            f"- `{base}`: {', '.join(names)}\n" for base, names in sorted(grouped.items())
+        )
+    return "| operator | overloads | TPU |\n|---|---|---|\n" + "".join(
+        f"| `{base}` | {', '.join(names)} | {sweep.cell(base)} |\n"
+        for base, names in sorted(grouped.items())
+    )
 
 
 def operators_page() -> str:
@@ -67,13 +126,15 @@ def operators_page() -> str:
     scope = list(operators.resolve_all(operators.in_scope()))
     core = Counter(r.kind for r in operators.resolve_all(core_overloads()))
     counts = Counter(r.kind for r in scope)
-    page = OPERATORS_HEAD.format(torch=torch.__version__.partition("+")[0])
+    sweep = Sweep(SWEEP)
+    page = OPERATORS_HEAD.format(torch=torch.__version__.partition("+")[0], sweep=sweep.summary())
     for kind, meaning in operators.MEANING.items():
         page += f"| {kind} | {counts[kind]} | {core[kind]} | {meaning} |\n"
     page += f"| all | {counts.total()} | {core.total()} | |\n"
     for kind in operators.MEANING:
         if counts[kind]:
-            page += f"\n## {kind.capitalize()}\n\n{by_base(scope, kind)}"
+            page += f"\n## {kind.capitalize()}\n\n"
+            page += by_base(scope, kind, None if kind == operators.MISSING else sweep)
     return page
 
 

@@ -61,8 +61,10 @@ int Signature::AddUse(const c10::TensorImpl& tensor, Tag tag, bool read) {
   flags |= static_cast<uint64_t>(same_dims) << 3;
   starts_.clear();
   if (!use.whole) {
-    use.dynamic = views::SplitOffset(base, type, size_span, stride_span, offset, &starts_);
-    flags |= static_cast<uint64_t>(use.dynamic) << 4;
+    bool wrapped = false;
+    use.dynamic =
+        views::SplitOffset(base, type, size_span, stride_span, offset, &starts_, &wrapped);
+    flags |= static_cast<uint64_t>(use.dynamic) << 4 | static_cast<uint64_t>(wrapped) << 5;
   }
   Structure(tag | flags << 8 | static_cast<uint64_t>(type) << 16 |
             static_cast<uint64_t>(base.dtype) << 24 | static_cast<uint64_t>(sizes.size()) << 32 |

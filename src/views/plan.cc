@@ -327,7 +327,7 @@ Result<Plan> MakePlan(const Base& base, const View& view) {
   const std::span<const Walk> walks(d.walks.data(), d.num_walks);
   const bool whole = IsWhole(base, view.dtype, view.sizes, view.strides, view.offset);
   const bool split = AppendStarts(d, view.offset, &plan.starts);
-  plan.dynamic = split && !whole;
+  plan.dynamic = !whole && (split || d.PartialWindow());
   if (d.kind == Decomposition::kGather) {
     plan.overlapping = WalksOverlap(view);
     AddGather(d, view, &b);

@@ -72,14 +72,15 @@ TEST(PlanPropertyTest, OneProgramForAllOffsetsThatSplit) {
   for (int i = 0; i < 4000; ++i) {
     const Base base = random.RandomBase();
     View view = random.RandomView(base);
-    std::vector<Step> steps;
-    size_t num_starts = 0;
-    bool first = true;
+    std::vector<Step> steps[2];  // of offsets that do not wrap, and of those that do
+    size_t num_starts[2] = {0, 0};
+    bool first[2] = {true, true};
     for (view.offset = 0;; ++view.offset) {
       SCOPED_TRACE(Describe(base, view));
       Result<Plan> plan = MakePlan(base, view);
       std::vector<int64_t> starts = {-7};
-      const bool split = SplitOffset(base, view, &starts);
+      bool wrapped = false;
+      const bool split = SplitOffset(base, view, &starts, &wrapped);
       ASSERT_EQ(starts[0], -7);
       starts.erase(starts.begin());
       if (!plan.ok()) {
@@ -91,14 +92,15 @@ TEST(PlanPropertyTest, OneProgramForAllOffsetsThatSplit) {
       if (split) {
         ++splits;
         ASSERT_EQ(plan->starts, starts);
-        if (first) steps = plan->steps;
-        if (first) num_starts = starts.size();
-        first = false;
-        ASSERT_EQ(plan->steps, steps);
-        ASSERT_EQ(starts.size(), num_starts);
+        wraps += wrapped;
+        if (first[wrapped]) steps[wrapped] = plan->steps;
+        if (first[wrapped]) num_starts[wrapped] = starts.size();
+        first[wrapped] = false;
+        ASSERT_EQ(plan->steps, steps[wrapped]);
+        ASSERT_EQ(starts.size(), num_starts[wrapped]);
       } else {
         ASSERT_TRUE(starts.empty());
-        if (!IsWhole(base, view.dtype, view.sizes, view.strides, view.offset)) ++wraps;
+        ASSERT_TRUE(IsWhole(base, view.dtype, view.sizes, view.strides, view.offset));
       }
       if (NumElements(view.sizes) == 0 && view.offset > 3) break;
     }

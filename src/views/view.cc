@@ -24,10 +24,17 @@ bool IsWhole(const Base& base, DType dtype, std::span<const int64_t> sizes,
 }
 
 bool SplitOffset(const Base& base, DType dtype, std::span<const int64_t> sizes,
-                 std::span<const int64_t> strides, int64_t offset, std::vector<int64_t>* starts) {
+                 std::span<const int64_t> strides, int64_t offset, std::vector<int64_t>* starts,
+                 bool* wrapped) {
+  if (wrapped != nullptr) *wrapped = false;
   if (IsWhole(base, dtype, sizes, strides, offset)) return false;
   Decomposition d;
-  return Decompose(base, dtype, sizes, strides, &d) && AppendStarts(d, offset, starts);
+  if (!Decompose(base, dtype, sizes, strides, &d)) return false;
+  if (AppendStarts(d, offset, starts)) return true;
+  if (!IsInside(d, offset) || !d.PartialWindow()) return false;
+  starts->push_back(offset);
+  if (wrapped != nullptr) *wrapped = true;
+  return true;
 }
 
 bool DenseOrder(std::span<const int64_t> sizes, std::span<const int64_t> strides, Dims* memory_dims,

@@ -44,16 +44,18 @@ bool IsWhole(const Base& base, DType dtype, std::span<const int64_t> sizes,
 
 // Splits `offset` into the values of a plan's start operands (appended to `starts`, int64, in
 // elements of the view's dtype). Guarantee: for equal base, dtype, sizes and strides, all offsets
-// for which this returns true give the same number of starts and plans that are equal but for the
-// values of `starts` and `view.offset`. After true, every element lies inside the base and no start
-// clamps.
-// False for views that are whole, views that reach outside the base, and boxes that wrap at this
-// offset (x.view(-1)[4:8] over a base of (3, 6) crosses a row): such plans carry the offset inside.
-// Does not allocate beyond `starts`.
+// for which this returns true with the same `wrapped` give the same number of starts and plans that
+// are equal but for the values of `starts` and `view.offset`. After true, every element lies inside
+// the base and no start clamps. `wrapped` (may be null): a box that crosses a row at this offset
+// (x.view(-1)[4:8] over a base of (3, 6)) and is cut from the flat base instead.
+// False for views that are whole and views that reach outside the base. Does not allocate beyond
+// `starts`.
 bool SplitOffset(const Base& base, DType dtype, std::span<const int64_t> sizes,
-                 std::span<const int64_t> strides, int64_t offset, std::vector<int64_t>* starts);
-inline bool SplitOffset(const Base& base, const View& view, std::vector<int64_t>* starts) {
-  return SplitOffset(base, view.dtype, view.sizes, view.strides, view.offset, starts);
+                 std::span<const int64_t> strides, int64_t offset, std::vector<int64_t>* starts,
+                 bool* wrapped = nullptr);
+inline bool SplitOffset(const Base& base, const View& view, std::vector<int64_t>* starts,
+                        bool* wrapped = nullptr) {
+  return SplitOffset(base, view.dtype, view.sizes, view.strides, view.offset, starts, wrapped);
 }
 
 struct Step {

@@ -96,9 +96,18 @@ TEST(SplitOffsetTest, WindowsAndGathersStartAtTheOffset) {
   EXPECT_EQ(Split({10}, {4, 3}, {1, 1}, 2), Starts{2});  // overlapping
 }
 
-TEST(SplitOffsetTest, WrappingWholeAndOutsideDoNotSplit) {
+TEST(SplitOffsetTest, ABoxThatCrossesARowIsCutFromTheFlatBase) {
   EXPECT_EQ(Split({3, 6}, {4}, {1}, 2), (Starts{0, 2}));
-  EXPECT_EQ(Split({3, 6}, {4}, {1}, 4), Starts{-1});  // crosses from row 0 into row 1
+  EXPECT_EQ(Split({3, 6}, {4}, {1}, 4), Starts{4});  // from row 0 into row 1
+  bool wrapped = false;
+  std::vector<int64_t> starts;
+  EXPECT_TRUE(SplitOffset({DType::kF32, {3, 6}}, {DType::kF32, {4}, {1}, 4}, &starts, &wrapped));
+  EXPECT_TRUE(wrapped);
+  EXPECT_TRUE(SplitOffset({DType::kF32, {3, 6}}, {DType::kF32, {4}, {1}, 2}, &starts, &wrapped));
+  EXPECT_FALSE(wrapped);
+}
+
+TEST(SplitOffsetTest, WholeAndOutsideDoNotSplit) {
   EXPECT_EQ(Split({3, 6}, {18}, {1}, 0), Starts{-1});
   EXPECT_EQ(Split({3, 6}, {6}, {1}, 13), Starts{-1});
   EXPECT_EQ(Split({3, 6}, {6}, {1}, -1), Starts{-1});

@@ -207,6 +207,8 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     folder = parser.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("[0-9]*.mlir"):
+        old.unlink()
     operators: set[str] = set()
     left_out: list[str] = []
     written = 0

@@ -22,6 +22,16 @@ def test_reading_rows_in_a_loop():
     assert [total.item() for _, total in rows][:3] == [6, 22, 38]
 
 
+def test_windows_of_the_flat_tensor_that_cross_rows():
+    x = torch.arange(20.0).view(4, 5).to(DEVICE)
+    flat = x.view(-1)
+    for start in (0, 3, 4):
+        (flat[start : start + 4] + 1).sum().item()
+    with no_compiles("windows of a flat tensor"):
+        sums = [(flat[i : i + 4] + 1).sum().item() for i in range(1, 16)]
+    assert sums == [4 * i + 10 for i in range(1, 16)]
+
+
 def test_writing_rows_in_a_loop():
     x = torch.zeros(10, 4, device=DEVICE)
     row = torch.arange(4.0).to(DEVICE)
