@@ -108,15 +108,15 @@ def _dense(wide: bool) -> Iterator[Case]:
 
 
 def _images(wide: bool) -> Iterator[Case]:
-    resnet = tests_of("resnet").ResNet(planes=(64, 128, 256) if wide else (8, 16, 32))
+    resnet = tests_of("resnet").ResNet
+    planes = (64, 128, 256) if wide else (8, 16, 32)
     images = torch.randn(32 if wide else 4, 3, 32, 32)
     labels = torch.zeros(images.shape[0], dtype=torch.long)
     known = {"model": "resnet", "depth": 3}
-    yield Case("resnet", resnet.eval(), (images,), jax=known)
+    yield Case("resnet", resnet(planes).eval(), (images,), jax=known)
     known |= {"loss": "smooth_cross_entropy", "optimizer": "sgd"}
-    yield Case(
-        "resnet_train", resnet.train(), (images, labels), _smooth_cross_entropy, _sgd, known
-    )
+    loss = _smooth_cross_entropy
+    yield Case("resnet_train", resnet(planes), (images, labels), loss, _sgd, known)
     vit = tests_of("vit")
     model, images = vit.model(), vit.batch()[0]
     if wide:

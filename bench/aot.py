@@ -109,7 +109,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except aot.LibtpuNotFound as missing:
         print(missing)
         return 0
-    chosen = [c for c in cases(arguments.wide) if c.name in arguments.models or not arguments.models]
+    every = list(cases(arguments.wide))
+    chosen = [case for case in every if case.name in (arguments.models or [c.name for c in every])]
     python = jax_python(arguments.jax)
     if python is None:
         print(HOW_TO_GET)

@@ -73,7 +73,7 @@ TEST(EmitTest, Reads) {
   EXPECT_EQ(Ops(ReadText(kMatrix, kTransposed)), "transpose");
   EXPECT_EQ(Ops(ReadText(kMatrix, kColumnsTransposed)), "dynamic_slice transpose");
   EXPECT_EQ(Ops(ReadText(kMatrix, kEverySecond)), "dynamic_slice slice");
-  EXPECT_EQ(Ops(ReadText(kMatrix, kWrapping)), "reshape slice");
+  EXPECT_EQ(Ops(ReadText(kMatrix, kWrapping)), "reshape dynamic_slice");
   EXPECT_EQ(Ops(ReadText(kMatrix, {DType::kF32, {3, 4}, {0, 6}, 0})),
             "dynamic_slice reshape broadcast_in_dim");
   EXPECT_EQ(Ops(ReadText({DType::kF32, {24}}, kOverlapping)),

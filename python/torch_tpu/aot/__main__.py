@@ -1,4 +1,4 @@
-"""`python -m torch_tpu.aot path.py:model`: compile for a TPU that need not be there, print a report.
+"""`python -m torch_tpu.aot path.py:model`: compile for a TPU that need not be there, and report.
 
 `path.py:name` names a module or a callable of that file, or a function without arguments that
 returns a module, or a module and its inputs. Inputs are those, or the variable `example_inputs` of
