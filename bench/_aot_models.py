@@ -10,7 +10,6 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import nn
-
 from torch_tpu import aot
 
 TESTS = Path(__file__).resolve().parent.parent / "tests"
