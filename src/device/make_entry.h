@@ -30,7 +30,8 @@ struct MetaOutputs {
   DType common = DType::kInvalid;
   bool known = false;  // false: no Meta kernel
 };
-// Runs PyTorch's Meta kernels, which also raise PyTorch's own errors for bad arguments.
+// Runs PyTorch's Meta kernels, which also raise PyTorch's own errors for bad arguments. Where they
+// refuse a call of a functional operator that the CPU takes, the CPU's results on zeros count.
 MetaOutputs RunMeta(const OpInfo& info, Arguments args);
 
 // Runs the operator on CPU tensors of the same shapes (zeros): called when a call was refused, so

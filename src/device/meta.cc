@@ -188,7 +188,9 @@ bool HasEmptyTensor(Arguments args) {
 
 }  // namespace
 
-MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
+namespace {
+
+MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
   Stack meta_args;
   for (size_t i = 0; i < args.size(); ++i) {
     meta_args.push_back(StandIn(info.args[i], args[i], c10::DeviceType::Meta, MetaLike));
@@ -226,10 +228,46 @@ MetaOutputs RunMeta(const OpInfo& info, Arguments args) {
   return out;
 }
 
-void RaiseAsCpuWould(const OpInfo& info, Arguments args) {
+// Runs the operator on CPU tensors of zeros in the same layouts; nothing when it is too large or
+// the CPU has no such kernel.
+std::optional<Stack> RunOnZeros(const OpInfo& info, Arguments args) {
+  constexpr int64_t kMaximum = int64_t{1} << 22;  // elements; more would take long
   Stack stack;
-  (void)CallCpu(info, args, &stack);
+  int64_t elements = 0;
+  for (size_t i = 0; i < args.size(); ++i) {
+    stack.push_back(StandIn(info.args[i], args[i], c10::DeviceType::CPU, [&](const at::Tensor& t) {
+      if (t.defined()) elements += Extent(t);
+      return elements > kMaximum ? t : CpuLike(t);
+    }));
+  }
+  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
+    return std::nullopt;
+  at::AutoDispatchBelowADInplaceOrView guard;
+  info.op.callBoxed(&stack);
+  return stack;
 }
+
+}  // namespace
+
+MetaOutputs RunMeta(const OpInfo& info, Arguments args) try {
+  return AskMetaKernels(info, args);
+} catch (const c10::OutOfMemoryError&) {
+  throw;
+} catch (const std::exception&) {
+  const std::optional<Stack> results = RunOnZeros(info, args);
+  if (!results || info.form != Form::kFunctional) throw;
+  MetaOutputs out;
+  Stack meta_args;
+  for (size_t i = 0; i < args.size(); ++i) {
+    meta_args.push_back(StandIn(info.args[i], args[i], c10::DeviceType::Meta, MetaLike));
+  }
+  out.common = CommonDType(info, meta_args);
+  Describe(*results, &out);
+  out.known = true;
+  return out;
+}
+
+void RaiseAsCpuWould(const OpInfo& info, Arguments args) { (void)RunOnZeros(info, args); }
 
 bool PrepareOut(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
   bool resized = false;

@@ -79,10 +79,11 @@ Softmax Probabilities(const Call& c, const Attention& a, std::optional<Value> bi
   }
   if (causal) s = shlo::where(shlo::index_like(s, 3) >= shlo::index_like(s, 4), s, lowest);
   Value max = shlo::reduce_max(s, {4}, true);
-  max = shlo::where(max == lowest, 0.0, max);
+  // Only a mask can leave a row empty: a causal row always has position 0.
+  if (bias) max = shlo::where(max == lowest, 0.0, max);
   Value e = shlo::exponential(s - shlo::broadcast_to(max, a.scores));
   Value sum = shlo::reduce_sum(e, {4}, true);
-  Value divisor = shlo::where(sum == 0.0, 1.0, sum);
+  Value divisor = bias ? shlo::where(sum == 0.0, 1.0, sum) : sum;
   return {e / shlo::broadcast_to(divisor, a.scores), shlo::squeeze(shlo::log(sum) + max, 4)};
 }
 
