@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from torch_tpu import aot
@@ -27,6 +27,8 @@ HOW_TO_GET = (
     f"{SIDE.relative_to(ROOT)}/bin/pip install jax==0.10.2"
 )
 TOPOLOGY = "v5e:1x1"
+
+Reports = dict[str, aot.Report]
 
 # Bytes and peak at most 1.05 of JAX's; flops the same within 1 percent.
 BOUNDS = {"flops": 1.01, "bytes": 1.05, "peak": 1.05}
@@ -65,8 +67,8 @@ def figures(report: aot.Report) -> dict[str, float]:
     }
 
 
-def compiled(name: str, text: str, arguments: argparse.Namespace) -> dict[str, float] | None:
-    """Figures of one module; None, with the reason printed, where it does not compile."""
+def compiled(name: str, text: str, arguments: argparse.Namespace) -> aot.Report | None:
+    """Report of one module; None, with the reason printed, where it does not compile."""
     report = aot.compile_text(text, arguments.topology, name=name, fast=arguments.fast)
     if arguments.keep:
         Path(arguments.keep, f"{name}.mlir").write_text(text)
@@ -74,16 +76,17 @@ def compiled(name: str, text: str, arguments: argparse.Namespace) -> dict[str, f
     if not report.compiled:
         print(f"{name} does not compile: {report.status} {report.message}")
         return None
-    return figures(report)
+    return report
 
 
-def show(ours: Mapping[str, dict[str, float]], theirs: Mapping[str, dict[str, float]]) -> None:
+def show(ours: Reports, theirs: Reports) -> None:
     """A row for each model and figure, then the targets."""
     rows: list[list[Cell]] = []
     ratios: dict[str, float] = {}
-    for name, mine in ours.items():
-        for what, value in mine.items():
-            other = theirs.get(name, {}).get(what)
+    for name, report in ours.items():
+        others = figures(theirs[name]) if name in theirs else {}
+        for what, value in figures(report).items():
+            other = others.get(what)
             ratio = value / other if other else None
             rows.append([f"{name} {what}", value, other, f"{ratio:.3f}" if ratio else None])
             if ratio and what in BOUNDS:
@@ -94,14 +97,45 @@ def show(ours: Mapping[str, dict[str, float]], theirs: Mapping[str, dict[str, fl
         target(f"aot.{name}", ratio, BOUNDS[name.rpartition(".")[2]])
 
 
+def write_golden(path: str, ours: Reports) -> None:
+    """Our figures, as tests/aot/test_models.py reads them."""
+    data = {
+        "compiler": next(iter(ours.values())).compiler,
+        "cases": {
+            name: {what: value for what, value in figures(report).items() if what in BOUNDS}
+            for name, report in ours.items()
+        },
+    }
+    Path(path).write_text(json.dumps(data, indent=1) + "\n")
+
+
+def compare(chosen: Sequence[Case], python: str | None, arguments: argparse.Namespace) -> None:
+    """Compiles both sides one model after the other, and prints."""
+    ours: Reports = {}
+    theirs: Reports = {}
+    with tempfile.TemporaryDirectory(prefix="bench_aot_") as folder:
+        texts = jax_modules(python, chosen, folder) if python else {}
+    for case in chosen:
+        sides = [(ours, "ours", case.capture().text)]
+        if case.name in texts:
+            sides.append((theirs, "jax", texts[case.name]))
+        for reports, side, text in sides:
+            if report := compiled(f"{case.name}.{side}", text, arguments):
+                reports[case.name] = report
+    show(ours, theirs)
+    if arguments.golden:
+        write_golden(arguments.golden, ours)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """Compiles both sides one model after the other."""
+    """Runs the command; a missing libtpu or JAX is told and is no failure."""
     parser = argparse.ArgumentParser(prog="python -m bench.aot", description=__doc__)
     parser.add_argument("models", nargs="*", help="only these, such as gpt_train")
     parser.add_argument("--topology", default=TOPOLOGY)
     parser.add_argument("--wide", action="store_true", help="larger shapes than the tests'")
     parser.add_argument("--fast", action="store_true", help="the compiler's fast mode")
     parser.add_argument("--jax", metavar="PYTHON", help="an interpreter that has JAX")
+    parser.add_argument("--golden", metavar="FILE", help="write our figures for tests/aot")
     parser.add_argument("--keep", metavar="FOLDER", help="keep both modules and what became of it")
     arguments = parser.parse_args(argv)
     try:
@@ -110,22 +144,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(missing)
         return 0
     every = list(cases(arguments.wide))
-    chosen = [case for case in every if case.name in (arguments.models or [c.name for c in every])]
+    names = arguments.models or [case.name for case in every]
+    if unknown := set(names) - {case.name for case in every}:
+        parser.error(f"{unknown.pop()} is none of {', '.join(case.name for case in every)}")
     python = jax_python(arguments.jax)
     if python is None:
         print(HOW_TO_GET)
-    ours: dict[str, dict[str, float]] = {}
-    theirs: dict[str, dict[str, float]] = {}
-    with tempfile.TemporaryDirectory(prefix="bench_aot_") as folder:
-        texts = jax_modules(python, chosen, folder) if python else {}
-        for case in chosen:
-            sides = [(ours, "ours", case.capture().text)]
-            if case.name in texts:
-                sides.append((theirs, "jax", texts[case.name]))
-            for results, side, text in sides:
-                if result := compiled(f"{case.name}.{side}", text, arguments):
-                    results[case.name] = result
-    show(ours, theirs)
+    compare([case for case in every if case.name in names], python, arguments)
     return 0
 
 

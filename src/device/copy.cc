@@ -5,6 +5,7 @@
 
 #include "device/engine.h"
 #include "device/errors.h"
+#include "device/pinned.h"
 #include "device/stream.h"
 #include "device/tracer.h"
 #include "views/view.h"
@@ -112,7 +113,7 @@ void CopyToDevice(const at::Tensor& dst, const at::Tensor& src) {
   }
 }
 
-void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
+void CopyToHost(const at::Tensor& dst, const at::Tensor& src, bool non_blocking) {
   if (dst.numel() == 0) return;
   if (Tracer::Current() != nullptr) {
     std::string line = PythonLine();
@@ -144,6 +145,12 @@ void CopyToHost(const at::Tensor& dst, const at::Tensor& src) {
       direct ? dst
              : at::empty_strided(from.sizes(), from.strides(), from.options().device(at::kCPU));
   const ValueRef value = HandleOf(from).Get();
+  if (direct && non_blocking && IsPinned(dst.const_data_ptr())) {
+    auto memory = std::make_shared<c10::Storage>(dst.storage());
+    ThrowIfError(runtime.StartToHost(value, dst.mutable_data_ptr(),
+                                     static_cast<int64_t>(dst.nbytes()), CurrentWork(), memory));
+    return;
+  }
   ThrowIfError(runtime.ToHost(value, host.mutable_data_ptr(), static_cast<int64_t>(host.nbytes()),
                               CurrentWork()));
   if (!direct) dst.copy_(host);

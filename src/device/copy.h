@@ -12,8 +12,9 @@ namespace torch_tpu::device {
 void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src);
 // Host to device; the source may change when the call returns.
 void CopyToDevice(const at::Tensor& dst, const at::Tensor& src);
-// Device to host; waits for the value.
-void CopyToHost(const at::Tensor& dst, const at::Tensor& src);
+// Device to host. Waits for the value, unless `non_blocking` and `dst` is pinned memory of the same
+// dtype and layout: then the bytes are there after the stream is synchronised.
+void CopyToHost(const at::Tensor& dst, const at::Tensor& src, bool non_blocking = false);
 
 // `value` as the base of a storage of `nbytes` bytes: elements that fit are kept, new ones are
 // undefined.

@@ -171,7 +171,7 @@ at::Tensor copy_from(const at::Tensor& self, const at::Tensor& dst, bool non_blo
     at::assert_no_internal_overlap(dst);
     self.device().is_privateuseone() ? CopyOnDevice(dst, self) : CopyToDevice(dst, self);
   } else {
-    CopyToHost(dst, self.sizes() == dst.sizes() ? self : self.expand(dst.sizes()));
+    CopyToHost(dst, self.sizes() == dst.sizes() ? self : self.expand(dst.sizes()), non_blocking);
   }
   return dst;
 }

@@ -332,6 +332,17 @@ Result<ValueRef> Runtime::FromHost(const void* data, const TensorType* type, con
   return Value::Buffer(type, std::move(buffer), origin);
 }
 
+Status Runtime::StartToHost(const ValueRef& value, void* dst, int64_t bytes, InFlight& in_flight,
+                            std::shared_ptr<void> memory) {
+  if (value->state() == Value::State::kSplat) return ToHost(value, dst, bytes, in_flight);
+  ASSIGN_OR_RETURN(ValueRef ready, Materialize(value, in_flight));
+  ASSIGN_OR_RETURN(pjrt::Event copied, ready->buffer().ToHost(dst, bytes));
+  Counters::Get().device_to_host.fetch_add(1, std::memory_order_relaxed);
+  RETURN_IF_ERROR(copied.OnReady([memory](const Status&) {}));
+  in_flight.Push(std::move(copied));
+  return {};
+}
+
 Status Runtime::ToHost(const ValueRef& value, void* dst, int64_t bytes, InFlight& in_flight) {
   if (value->state() == Value::State::kSplat) {
     const ScalarBits bits = value->splat();

@@ -115,6 +115,9 @@ class Runtime {
   Result<ValueRef> FromHost(const void* data, const TensorType* type, const char* origin);
   // Waits, then copies the value's elements, row-major, to `dst`.
   Status ToHost(const ValueRef& value, void* dst, int64_t bytes, InFlight& in_flight);
+  // As ToHost, without waiting: the copy is part of `in_flight`. `memory` keeps `dst` until then.
+  Status StartToHost(const ValueRef& value, void* dst, int64_t bytes, InFlight& in_flight,
+                     std::shared_ptr<void> memory);
 
  private:
   Runtime() = default;

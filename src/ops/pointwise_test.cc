@@ -116,7 +116,7 @@ TEST(PointwiseTest, IntegersHaveNoNegativeIntegerPowers) {
     return c.Tensor(DType::kS64, {2}).Constant(exponent).Out(DType::kS64, {2}).Ops();
   };
   EXPECT_EQ(ops(2), "multiply");
-  EXPECT_THROW(ops(-2), shlo::BuildError);
+  EXPECT_TRUE(Contains(ops(-2), "negative integer powers")) << ops(-2);
 }
 
 TEST(PointwiseTest, IntegerPowersMultiply) {

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from torch_tpu.aot import helper, library
+from torch_tpu.aot import fit, helper, library
 from torch_tpu.aot.captured import Captured
 from torch_tpu.aot.recording import OptimizerLike, capture
 from torch_tpu.aot.report import Report
@@ -90,8 +90,16 @@ def compile(
 
 
 def compile_captured(captured: Captured, topology: str = "v5e:1x1", **arguments: Any) -> Report:
-    """`compile_text` of a captured function; buffers of arguments carry their names."""
+    """`compile_text` of a captured function; buffers of arguments carry their names.
+
+    A program whose arguments alone are larger than a device's HBM is not given to the compiler,
+    which would take minutes to say the same.
+    """
     arguments.setdefault("name", captured.name)
+    if arguments.get("num_partitions", 1) == 1:
+        report = fit.too_large(captured, arguments["name"], resolve(topology))
+        if report is not None:
+            return report
     return compile_text(captured.text, topology, captured=captured, **arguments)
 
 
