@@ -8,7 +8,6 @@
 namespace torch_tpu::ops {
 namespace {
 
-using shlo::broadcast_to;
 using shlo::opmath;
 
 bool HasNoSign(Value x) { return IsUnsigned(x.dtype()) || x.dtype() == DType::kPred; }

@@ -66,7 +66,8 @@ Sorted Median(Value x, int64_t dim, NanRule rule) {
     rank = max(last, full_like(last, 0)) / 2.0;
   } else {
     // The first NaN follows all numbers.
-    rank = where(nans > 0.0, static_cast<double>(n) - nans, static_cast<double>((n - 1) / 2));
+    const int64_t middle = (n - 1) / 2;
+    rank = where(nans > 0.0, static_cast<double>(n) - nans, static_cast<double>(middle));
   }
   return {GatherAlong(sorted.values, dim, rank), GatherAlong(sorted.indices, dim, rank)};
 }

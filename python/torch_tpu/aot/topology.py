@@ -32,7 +32,7 @@ class Generation:
     peak_bytes: float | None = None
     """Bytes a second and device between HBM and core that the cost model implies."""
     hbm: int | None = None
-    """Bytes of HBM that a device's program may use, to three digits and rounded up."""
+    """Bytes of HBM that a device's program may use, as libtpu 0.0.52 says."""
 
 
 GENERATIONS: dict[str, Generation] = {
@@ -41,10 +41,10 @@ GENERATIONS: dict[str, Generation] = {
         Generation("v2", "2x2", "2x2", 2),
         Generation("v3", "2x2", "2x2", 2),
         Generation("v4", "2x2x1", "2x2x1", 3),
-        Generation("v5e", "1x1", "16x16", 2, 197e12, 737e9, 17_000_000_000),
-        Generation("v5p", "2x2x1", "4x4x4", 3, 394e12, 2350e9, 103_000_000_000),
-        Generation("v6e", "1x1", "16x16", 2, 918e12, 1638e9, 33_600_000_000),
-        Generation("tpu7x", "1x1x1", "2x2x1", 3, 996e12, 3686e9, 102_000_000_000),
+        Generation("v5e", "1x1", "16x16", 2, 197e12, 737e9, 16_909_336_064),
+        Generation("v5p", "2x2x1", "4x4x4", 3, 394e12, 2350e9, 102_786_660_352),
+        Generation("v6e", "1x1", "16x16", 2, 918e12, 1638e9, 33_546_042_880),
+        Generation("tpu7x", "1x1x1", "2x2x1", 3, 996e12, 3686e9, 101_724_453_888),
     )
 }
 
