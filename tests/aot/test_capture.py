@@ -161,3 +161,38 @@ def test_wrong_uses():
         capture(nn.Linear(2, 2), (x,), loss_fn=lambda out: out)
     with pytest.raises(TypeError, match="needs a module with parameters"):
         capture(lambda t: t.sum(), (x,), optimizer=torch.optim.SGD)
+
+
+def test_fake_tensors_and_exported_programs():
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    from torch_tpu.aot import capture
+
+    model = nn.Linear(3, 2)
+    x = torch.randn(4, 3)
+    plain = capture(model, (x,))
+    with FakeTensorMode():
+        fake_model, fake_x = nn.Linear(3, 2), torch.empty(4, 3)
+    fake = capture(fake_model, (fake_x,))
+    assert fake.inputs == plain.inputs
+    assert fake.outputs == plain.outputs
+    exported = capture(torch.export.export(model, (x,)), (x,))
+    got = run(exported, [*model.parameters(), x])
+    torch.testing.assert_close(got["result0"], model(x).detach(), rtol=1e-5, atol=1e-6)
+
+
+def test_a_model_too_large_for_this_host_is_captured():
+    from torch_tpu.aot import capture
+
+    with torch.device("meta"):
+        model = nn.Sequential(*(nn.Linear(65536, 65536, bias=False) for _ in range(8)))
+        x = torch.empty(1, 65536)
+    captured = capture(model, (x,))
+    assert sum(p.numel() for p in model.parameters()) > 3e10
+    assert captured.operators.count("aten::mm") == 8
+
+
+def test_padded_results_keep_their_length():
+    from torch_tpu.aot import capture
+
+    captured = capture(lambda x: x.nonzero(), (torch.zeros(5),), padded=True)
+    assert captured.outputs[0].shape == (5, 1)
