@@ -140,7 +140,8 @@ def lstm(p, buffers, config, ids):
             return (h, c), h
 
         start = jnp.zeros((x.shape[1], w["weight_hh"].shape[1]))
-        _, x = lax.scan(cell, (start, start), inputs)
+        # Costs count a loop's body once; PyTorch's recurrence is unrolled, so this one is too.
+        _, x = lax.scan(cell, (start, start), inputs, unroll=True)
     return linear(p, "decoder", x.swapaxes(0, 1))
 
 

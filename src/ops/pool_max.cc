@@ -24,7 +24,12 @@ Results MaxPool(Call& c) {
   const Value operands[] = {x, index};
   const Value inits[] = {shlo::min_value(c.builder(), x.dtype()),
                          shlo::max_value(c.builder(), index_type)};
-  return shlo::reduce_window(operands, inits, window, LargerPair);
+  Results pair = shlo::reduce_window(operands, inits, window, LargerPair);
+  // Values have a window of their own, so that the costlier pair is dropped from a program in which
+  // nobody reads the indices.
+  pair[0] =
+      shlo::reduce_window(x, inits[0], window, [](Value a, Value b) { return shlo::max(a, b); });
+  return pair;
 }
 
 // Calls `visit` with every position of a window.

@@ -52,14 +52,21 @@ def test_does_not_fit(report):
 
 @pytest.mark.parametrize(
     ("optimal", "calls", "missing", "seconds"),
-    [(2e-6, 3, 0, 2e-6), (-0.999998, 2, 1, 2e-6), (-1.999998, 2, 2, 2e-6), (-0.5, 0, 0, 0.0)],
+    [
+        (2e-6, 3, 0, 2e-6),
+        (1e-9, 3, 0, 1e-9),  # less than all bytes take: some of them never leave the chip
+        (-0.999998, 2, 1, 2e-6),
+        (-1.999998, 2, 2, 2e-6),
+        (-1.999999999, 5, 2, 1e-9),
+        (-0.5, 0, 0, 0.0),
+    ],
 )
 def test_custom_calls_of_unknown_cost_are_added_back(optimal, calls, missing, seconds):
     costs = {"optimal_seconds": optimal, "flops": 1.0, "bytes accessed": 1e6}
     report = Report("f", "v5e:1x1", True, "OK", costs=costs, custom_calls=calls)
     assert report.uncosted_calls == missing
-    assert report.roofline_seconds == pytest.approx(seconds, abs=1e-9)
-    assert ("of unknown cost" in str(report)) == (missing > 0)
+    assert report.roofline_seconds == pytest.approx(seconds, abs=1e-10)
+    assert ("of unknown cost" in " ".join(str(report).split())) == (missing > 0)
 
 
 def test_long_programs_with_custom_calls():
@@ -79,7 +86,7 @@ def test_missing_estimates_are_no_zeros():
 
 def test_text(report):
     text = str(report)
-    assert max(map(len, text.splitlines())) <= 140
+    assert max(map(len, text.splitlines())) <= 100
     for words in (
         "on v5e:2x2 (4 of 4 x TPU v5 lite)",
         "fits: ",

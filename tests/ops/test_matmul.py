@@ -1,6 +1,7 @@
 # Matrix products and the fused forms that add to another tensor.
 import torch
 from harness import COMPLEX, FLOATS, INTS, Case, T, V, cases_to_tests
+from support import DEVICE, assert_same
 
 NAN = float("nan")
 F32 = (torch.float32,)
@@ -75,3 +76,11 @@ FUSED = [
 ]
 
 test_matmul = cases_to_tests(PRODUCTS + FUSED)
+
+
+def test_baddbmm_with_a_wider_result():
+    a = torch.full((2, 3, 4), 0.5, dtype=torch.bfloat16).to(DEVICE)
+    b = torch.full((2, 4, 5), 3.0, dtype=torch.bfloat16).to(DEVICE)
+    bias = torch.full((2, 3, 5), 1.25).to(DEVICE)
+    got = torch.baddbmm(bias, a, b, torch.float32, beta=2, alpha=0.5)
+    assert_same(got, torch.full((2, 3, 5), 5.5))

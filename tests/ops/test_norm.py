@@ -225,3 +225,13 @@ def test_synchronised_pieces_equal_one_batch(affine):
         for g, s in zip(grads, shards, strict=True)
     ]
     assert_same(torch.cat(dx), leaf.grad, rtol=1e-4, atol=1e-5)
+
+
+def test_joint_statistics_without_running_ones():
+    mean = torch.tensor([[1.0], [3.0]]).to(DEVICE)
+    invstd = torch.tensor([[1.0], [1.0]]).to(DEVICE)
+    x, counts = torch.zeros(8, 1).to(DEVICE), torch.tensor([4.0, 4.0]).to(DEVICE)
+    got = torch.batch_norm_gather_stats_with_counts(x, mean, invstd, None, None, 0.1, 0.0, counts)
+    # Variance 1 inside each half and 1 between them.
+    assert_same(got[0], torch.tensor([2.0]))
+    assert_same(got[1], torch.tensor([2.0**-0.5]))

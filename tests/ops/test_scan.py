@@ -43,6 +43,7 @@ CASES = [
     Case("aten::cummax", T(700), 0, name="long"),
     Case("aten::cummin", T(2, 300), 1, name="long", dtypes=(torch.int32,)),
     Case("aten::logcumsumexp", T(3, 5), 1),
+    Case("aten::_logcumsumexp", T(3, 5), 1, forms=("functional",)),
     Case("aten::logcumsumexp", T(300), 0, name="long"),
     Case("aten::logcumsumexp", V([-INF, 1.0, INF, 2.0, NAN]), 0, name="edges", dtypes=F32),
 ]

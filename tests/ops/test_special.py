@@ -20,6 +20,14 @@ def special(op, spec=WIDE, **options):
     )
 
 
+POLYNOMIALS = (
+    *(f"{shift}chebyshev_polynomial_{kind}" for shift in ("", "shifted_") for kind in "tuvw"),
+    "hermite_polynomial_h",
+    "hermite_polynomial_he",
+    "laguerre_polynomial_l",
+    "legendre_polynomial_p",
+)
+
 FUNCTIONS = [
     *(special(n) for n in ("special_i0e", "special_i1e", "i0", "special_i1")),
     special("special_erfcx", V([0.0, 0.3, -0.5, 2.0, 30.0, 1e4, -4.0])),
@@ -66,6 +74,31 @@ FUNCTIONS = [
         fn=lambda x: torch.mvlgamma(x, 2),
         dtypes=F32_F64,
         tol=(1e-4, 1e-5),
+    ),
+    # Inside, at and outside of the ends of the interval; degrees below 0, small, and large enough
+    # for the closed forms.
+    *(
+        Case(
+            f"aten::special_{name}",
+            V([[-1.0], [-0.4], [0.0], [0.3], [1.0], [1.5]]),
+            V([-2.0, 0.0, 1.0, 2.0, 5.7, 12.0]),
+            name="degrees",
+            dtypes=F32_F64,
+            tol=(2e-4, 2e-4),
+            backward=False,
+        )
+        for name in POLYNOMIALS
+    ),
+    *(
+        Case(
+            f"aten::special_{name}.n_scalar",
+            T(2, 3),
+            3,
+            dtypes=F32_F64,
+            tol=(1e-4, 1e-4),
+            backward=False,
+        )
+        for name in POLYNOMIALS
     ),
 ]
 

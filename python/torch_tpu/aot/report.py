@@ -173,13 +173,15 @@ class Report:
     def uncosted_calls(self) -> int:
         """Custom calls whose cost the compiler does not know.
 
-        Found from the sum: the smallest number that lifts it over what flops and bytes take alone.
+        Found from the sum: the number that lifts it to about what flops and bytes take alone, and
+        to no less than nothing.
         """
         if self.optimal_seconds is None:
             return 0
-        # The sum is a little off what flops and bytes take at the model's peak rates.
-        missing = 0.98 * self._least_seconds() - self.optimal_seconds
-        return max(0, min(self.custom_calls, math.ceil(missing)))
+        missing = max(
+            math.ceil(-self.optimal_seconds), round(self._least_seconds() - self.optimal_seconds)
+        )
+        return max(0, min(self.custom_calls, missing))
 
     @property
     def roofline_seconds(self) -> float | None:

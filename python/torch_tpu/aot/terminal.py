@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from torch_tpu.aot.report import Collective, Report
 from torch_tpu.aot.units import count, duration, size
 
 _OPERATORS = 10
 _BUFFERS = 5
 _BAR = 24
+_WIDTH = 100
+_LEAST_SOURCE = 12
 
 
 def text(report: Report) -> str:
@@ -92,8 +96,21 @@ def placement(collective: Collective) -> str:
     return f"asynchronous over {collective.overlap} instructions, from {where}"
 
 
+def _clipped(text: str, source: str) -> str:
+    """Text and a source line within the width; of the two the source gives way, at its front."""
+    text = text[:_WIDTH]
+    room = _WIDTH - len(text) - 1
+    if len(source) > room:
+        source = f"...{source[3 - room :]}" if room > _LEAST_SOURCE else ""
+    return f"{text} {source}".rstrip()
+
+
 def _summary(report: Report) -> list[str]:
-    return [f"  {label:<17}{value}" for label, value in facts(report)]
+    lines = []
+    for label, value in facts(report):
+        first, *more = textwrap.wrap(value, _WIDTH - 19)
+        lines += [f"  {label:<17}{first}", *(f"{'':19}{line}" for line in more)]
+    return lines
 
 
 def _memory(report: Report) -> list[str]:
@@ -102,10 +119,10 @@ def _memory(report: Report) -> list[str]:
     grouped = report.memory_by_operator()
     if grouped:
         lines.append(
-            f"memory by operator at the fullest moment (ESTIMATE, {size(report.live_peak)}"
+            f"memory by operator at the fullest moment (ESTIMATE, {size(report.live_peak)})"
         )
         at = report.live_peak_at
-        lines[-1] += f" at {at.operator} {at.source}".rstrip() + ")"
+        lines.append(_clipped(f"  at {at.operator}", at.source))
         largest = max(grouped.values())
         for label, value in list(grouped.items())[:_OPERATORS]:
             bar = "#" * max(1, round(_BAR * value / largest))
@@ -114,8 +131,10 @@ def _memory(report: Report) -> list[str]:
             lines.append(f"  and {len(grouped) - _OPERATORS} more")
         lines.append("largest buffers")
         for b in report.buffers[:_BUFFERS]:
-            name = report.buffer_label(b)
-            lines.append(f"  {size(b.bytes):>12} {b.kind:<10} {name} {b.shape} {b.source}".rstrip())
+            lines.append(
+                _clipped(f"  {size(b.bytes):>12} {b.kind:<10} {report.buffer_label(b)}", "")
+            )
+            lines.append(_clipped(f"{'':16}{b.shape}", b.source))
     return lines
 
 
