@@ -26,8 +26,8 @@ std::optional<at::Generator> GeneratorOf(const OpInfo& info, Arguments args) {
   return args[info.generator].toGenerator();
 }
 
-// Operators that PyTorch lets through with lazily conjugated or negated arguments (mm and relatives)
-// get them resolved: a lowering sees plain values.
+// Operators that PyTorch lets through with lazily conjugated or negated arguments (mm and
+// relatives) get them resolved: a lowering sees plain values.
 void ResolveLazyArguments(const OpInfo& info, torch::jit::Stack* stack) {
   constexpr c10::DispatchKeySet kLazy{c10::DispatchKey::Conjugate, c10::DispatchKey::Negative};
   const auto is_lazy = [](const at::Tensor& t) {
@@ -292,6 +292,9 @@ void CallBoxed(OpInfo& info, torch::jit::Stack* stack) {
   }
   if (info.foreach && info.foreach->entries >= 0) return CallWithNumbers(info, stack);
   const auto arguments = [&] { return torch::jit::last(*stack, info.args.size()); };
+  if (info.number_check != nullptr && info.number_check(arguments())) {
+    RaiseAsCpuWould(info, arguments());
+  }
   if (info.form == Form::kOut && info.out_dtype >= 0) TakeOutDType(info, stack);
   if (info.form == Form::kOut && info.padded) return RunPaddedOut(info, stack);
   if (info.form != Form::kFunctional) CheckNoOverlap(info, arguments());

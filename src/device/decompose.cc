@@ -1,6 +1,10 @@
 // Tracing decompositions and shape functions.
 #include "device/decompose.h"
 
+#include <c10/util/ScopeExit.h>
+
+#include <algorithm>
+
 #include "device/boxed.h"
 #include "device/errors.h"
 #include "device/tracer.h"
@@ -63,6 +67,11 @@ std::shared_ptr<const graph::Trace> TraceDecomposition(const OpInfo& info, Argum
   const Decompositions& table = GetDecompositions();
   if (!table.exists || !info.functional || !table.exists(info.functional_name))
     RaiseMissing(info.name);
+  // A decomposition that calls its own operator leads nowhere.
+  thread_local std::vector<const OpInfo*> running;
+  if (std::find(running.begin(), running.end(), &info) != running.end()) RaiseMissing(info.name);
+  running.push_back(&info);
+  const auto leave = c10::make_scope_exit([&] { running.pop_back(); });
   graph::Counters::Get().traces.fetch_add(1, std::memory_order_relaxed);
   Tracer tracer;
   Stack stack = Placeholders(info, args, tracer);

@@ -197,6 +197,7 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
     foreach
       = FindForeach(op.operator_name());
   padded = !ops::PaddedOutputs(functional_name).empty();
+  number_check = FindNumberCheck(schema.name());
   expands_masks = moves_indices = IndexOperators().count(schema.name()) > 0;
 
   for (size_t i = 0; i < schema.arguments().size(); ++i) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "device/entry.h"
+#include "device/number_check.h"
 #include "ops/call.h"
 #include "ops/foreach.h"
 
@@ -70,6 +71,7 @@ struct OpInfo {
   std::vector<int> returns;
   const ops::LoweringEntry* lowering = nullptr;
   std::optional<ForeachForm> foreach;
+  NumberCheck number_check = nullptr;
   int training = -1;         // position of `training` when running statistics are written
   int out_dtype = -1;        // out= form: position of `dtype`, which out= decides when it is None
   int generator = -1;        // position of the Generator argument

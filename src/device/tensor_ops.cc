@@ -217,6 +217,9 @@ bool FillWhole(const at::Tensor& self, const at::Scalar& value) {
 at::Tensor& fill_scalar(at::Tensor& self, const at::Scalar& value) {
   TORCH_CHECK(!value.isComplex() || self.is_complex(), "value cannot be converted to type ",
               self.scalar_type(), " without overflow");
+  // PyTorch refuses numbers that an integer type cannot hold.
+  if (at::isIntegralType(self.scalar_type(), /*includeBool=*/false))
+    (void)at::scalar_tensor(value, at::device(at::kCPU).dtype(self.scalar_type()));
   if (FillWhole(self, value)) return self;
   at::Tensor target = self;
   for (int64_t d = 0; d < self.dim(); ++d) {

@@ -49,6 +49,10 @@ Nll Prepare(Call& c, int first) {
   nll.classes = x.dim(nll.class_dim);
   Dims dims = x.dims();
   dims.erase(dims.begin() + nll.class_dim);
+  const DType index = c.tensor(first + 1).dtype();
+  if (index != DType::kS64 && index != DType::kU8)
+    throw shlo::BuildError("expected a target of dtype int64 or uint8, got " +
+                           std::string(DTypeName(index)));
   // A target of [1] goes with a self of [C].
   nll.target = reshape(convert(c.tensor(first + 1), DType::kS64), dims);
   double ignored = static_cast<double>(c.integer(first + 4));

@@ -171,3 +171,37 @@ def test_repr_in_a_traceback_does_not_raise(device):
     except RuntimeError:
         frame = sys.exc_info()[2].tb_frame
         assert "tensor" in repr(frame.f_locals["x"])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda d: torch.randint(5, 5, (2,), device=d),
+        lambda d: torch.empty(2, device=d).random_(5, 5),
+        lambda d: torch.ones(3, device=d).normal_(0, -1.0),
+        lambda d: torch.ones(3, device=d).uniform_(2.0, 1.0),
+        lambda d: torch.ones(3, device=d).bernoulli_(1.5),
+        lambda d: torch.ones(3, device=d).exponential_(-1.0),
+        lambda d: torch.ones(3, device=d).geometric_(0.0),
+        lambda d: torch.full((2,), 300, dtype=torch.uint8, device=d),
+        lambda d: torch.zeros(2, dtype=torch.int8, device=d).fill_(1000),
+        lambda d: torch.nn.functional.nll_loss(
+            torch.zeros(2, 3, device=d), torch.zeros(2, dtype=torch.int32, device=d)
+        ),
+    ],
+)
+def test_numbers_that_cpu_refuses_are_refused_in_its_words(call, device):
+    def message(where):
+        with pytest.raises((RuntimeError, IndexError)) as caught:
+            call(where)
+        return str(caught.value)
+
+    # The second call has a signature that is known.
+    torch.ones(3, device=device).normal_(0, 1.0)
+    assert message(device) == message(device) == message("cpu")
+
+
+@tpu_only
+def test_a_decomposition_that_calls_itself_is_a_missing_operator():
+    with pytest.raises(NotImplementedError, match="frexp"):
+        torch.frexp(torch.ones(2, device=DEVICE))
