@@ -15,7 +15,7 @@ from torch_tpu import aot
 
 sys.path.append(str(ROOT))
 
-from bench._aot_models import cases, tests_of
+from bench import _aot_models
 
 pytestmark = tpu_only
 
@@ -27,7 +27,7 @@ NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in GO
 
 @pytest.fixture(scope="module")
 def by_name():
-    return {case.name: case for case in cases()}
+    return {case.name: case for case in _aot_models.cases()}
 
 
 def test_every_model_has_figures(by_name):
@@ -53,7 +53,7 @@ def test_figures(libtpu, by_name, name):
 @pytest.fixture
 def large(monkeypatch):
     """A function of the depth that gives a GPT of 30 billion parameters at depth 48, on `meta`."""
-    gpt = tests_of("gpt")
+    gpt = _aot_models.tests_of("gpt")
     sizes = {"VOCAB": 50304, "WIDTH": 7168, "HEADS": 56, "LENGTH": 2048}
     for name, value in sizes.items():
         monkeypatch.setattr(gpt, name, value)
