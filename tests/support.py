@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -14,6 +15,17 @@ import torch
 DEVICE = os.environ.get("TORCH_TPU_TEST_DEVICE", "tpu")
 ON_TPU = DEVICE != "cpu"
 tpu_only = pytest.mark.skipif(not ON_TPU, reason="asks for the tpu device, which cpu stands in for")
+
+
+def find_fake_plugin():
+    """TORCH_TPU_TEST_FAKE_PLUGIN, else the newest in this checkout's build folder. Those built
+    with a sanitizer cannot be loaded into a plain process."""
+    if named := os.environ.get("TORCH_TPU_TEST_FAKE_PLUGIN"):
+        return named
+    build = Path(__file__).parents[1] / "build"
+    plain = [build / name / "torch_tpu_fake_plugin.so" for name in ("release", "core")]
+    built = sorted((f for f in plain if f.exists()), key=lambda f: f.stat().st_mtime)
+    return str(built[-1]) if built else None
 
 
 def to_device(tree, device=DEVICE):

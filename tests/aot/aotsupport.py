@@ -3,13 +3,13 @@
 """Tests that need libtpu take the fixture `libtpu`; the others always run."""
 
 import json
-import os
 import stat
 import sys
 from pathlib import Path
 
+from support import find_fake_plugin
+
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 
 MATMUL = """\
 module @jit_f {
@@ -87,8 +87,4 @@ def recorded(name: str) -> tuple[dict, dict, str]:
 
 def fake_plugin() -> str | None:
     """Path of the fake PJRT plugin where it has been built."""
-    named = os.environ.get("TORCH_TPU_TEST_FAKE_PLUGIN")
-    if named:
-        return named
-    found = sorted(ROOT.glob("build/*/torch_tpu_fake_plugin.so"))
-    return str(found[0]) if found else None
+    return find_fake_plugin()

@@ -2,25 +2,10 @@
 """The fake plugin does not compute: every result is zero. Each test is a script in a process of its
 own, with `fake` as the plugin's control functions."""
 
-import glob
-import os
 import textwrap
 
 import pytest
-from support import ForkServer, run_python, tpu_only
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def find_fake_plugin():
-    """TORCH_TPU_TEST_FAKE_PLUGIN, else the newest in this checkout's build folder."""
-    path = os.environ.get("TORCH_TPU_TEST_FAKE_PLUGIN")
-    if path:
-        return path
-    pattern = os.path.join(ROOT, "build", "**", "torch_tpu_fake_plugin.so")
-    built = sorted(glob.glob(pattern, recursive=True), key=os.path.getmtime)
-    return built[-1] if built else None
-
+from support import ForkServer, find_fake_plugin, run_python, tpu_only
 
 FAKE = find_fake_plugin()
 pytestmark = [
