@@ -29,21 +29,17 @@ std::optional<at::Generator> GeneratorOf(const OpInfo& info, Arguments args) {
 // Operators that PyTorch lets through with lazily conjugated or negated arguments (mm and
 // relatives) get them resolved: a lowering sees plain values.
 void ResolveLazyArguments(const OpInfo& info, torch::jit::Stack* stack) {
-  constexpr c10::DispatchKeySet kLazy{c10::DispatchKey::Conjugate, c10::DispatchKey::Negative};
-  const auto is_lazy = [](const at::Tensor& t) {
-    return t.defined() && t.unsafeGetTensorImpl()->key_set().has_any(kLazy);
-  };
   const auto resolve = [](const at::Tensor& t) { return t.resolve_conj().resolve_neg(); };
   const size_t first = stack->size() - info.args.size();
   for (size_t i = 0; i < info.args.size(); ++i) {
     c10::IValue& v = (*stack)[first + i];
     if (info.args[i].written) continue;
     if (v.isTensor()) {
-      if (is_lazy(v.toTensor())) v = resolve(v.toTensor());
+      if (IsLazy(v.toTensor())) v = resolve(v.toTensor());
     } else if (v.isTensorList()) {
       c10::List<at::Tensor> list = v.toTensorList();
       for (size_t k = 0; k < list.size(); ++k) {
-        if (is_lazy(list.get(k))) list.set(k, resolve(list.get(k)));
+        if (IsLazy(list.get(k))) list.set(k, resolve(list.get(k)));
       }
     }
   }
@@ -270,6 +266,11 @@ void Deliver(const OpInfo& info, const Entry& entry, const Signature& signature,
 }
 
 }  // namespace
+
+bool IsLazy(const at::Tensor& t) {
+  constexpr c10::DispatchKeySet kLazy{c10::DispatchKey::Conjugate, c10::DispatchKey::Negative};
+  return t.defined() && t.unsafeGetTensorImpl()->key_set().has_any(kLazy);
+}
 
 void SetDecompositions(Decompositions d) { MutableDecompositions() = std::move(d); }
 const Decompositions& GetDecompositions() { return MutableDecompositions(); }

@@ -1,6 +1,7 @@
 // The boxed kernel: one function that serves every operator with a lowering or a decomposition.
 #pragma once
 
+#include <ATen/core/Tensor.h>
 #include <ATen/core/stack.h>
 
 #include <functional>
@@ -12,6 +13,9 @@ namespace torch_tpu::device {
 
 // Runs the operator on the arguments on top of the stack and replaces them by its results.
 void CallBoxed(OpInfo& info, torch::jit::Stack* stack);
+
+// True for a tensor that is lazily conjugated or negated: its value is not what its memory holds.
+bool IsLazy(const at::Tensor& tensor);
 
 // The OpInfo of an overload, made at its first use and kept. Thread-safe.
 OpInfo& InfoOf(const c10::OperatorHandle& op);

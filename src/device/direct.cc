@@ -10,12 +10,8 @@
 namespace torch_tpu::device {
 namespace {
 
-constexpr c10::DispatchKeySet kLazy{c10::DispatchKey::Conjugate, c10::DispatchKey::Negative};
-
-bool IsLazy(const at::Tensor& t) {
-  return t.defined() && t.unsafeGetTensorImpl()->key_set().has_any(kLazy);
-}
-bool IsLazy(const at::Scalar&) { return false; }
+bool MustResolve(const at::Tensor& t) { return IsLazy(t); }
+bool MustResolve(const at::Scalar&) { return false; }
 
 bool SharesStorage(const at::Tensor& self, const at::Tensor& other) {
   return other.defined() && other.has_storage() && other.storage().is_alias_of(self.storage());
@@ -38,7 +34,7 @@ class DirectKernel final : public c10::OperatorKernel {
   Result operator()(First first, Rest... rest) {
     OpInfo& info = Info();
     // Arguments that overlap are checked, and lazy ones resolved, where they are boxed.
-    bool hit = !IsLazy(first) && !(IsLazy(rest) || ...);
+    bool hit = !MustResolve(first) && !(MustResolve(rest) || ...);
     if constexpr (kInPlace) hit = hit && !(SharesStorage(first, rest) || ...);
     if (hit) {
       ScratchSignature signature;

@@ -41,10 +41,10 @@ struct MemoryAccount {
   static MemoryAccount& Get();
 };
 
-// Immutable once made, but for the move from "to be computed" to a buffer. Shared between handles
-// (a device clone shares); a value held by exactly one handle may be donated.
 class InFlight;
 
+// Immutable once made, but for the move from "to be computed" to a buffer. Shared between handles
+// (a device clone shares); a value held by exactly one handle may be donated.
 class Value : public RefCounted<Value> {
  public:
   enum class State : uint8_t {

@@ -7,8 +7,6 @@ import stat
 import sys
 from pathlib import Path
 
-from support import find_fake_plugin
-
 HERE = Path(__file__).parent
 
 MATMUL = """\
@@ -83,8 +81,3 @@ def recorded(name: str) -> tuple[dict, dict, str]:
     """Result, topology and optimised module of a compile that libtpu 0.0.52 once did."""
     data = json.loads((HERE / f"recorded_{name}.json").read_text())
     return data["result"], data["topology"], data["hlo"]
-
-
-def fake_plugin() -> str | None:
-    """Path of the fake PJRT plugin where it has been built."""
-    return find_fake_plugin()

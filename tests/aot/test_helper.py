@@ -4,7 +4,8 @@ import io
 import os
 
 import pytest
-from aotsupport import MATMUL, UNBOUNDED, fake_plugin
+from aotsupport import MATMUL, UNBOUNDED
+from support import find_fake_plugin
 from torch_tpu import aot
 from torch_tpu.aot import helper, library, sweep
 
@@ -128,7 +129,7 @@ def test_sample_is_spread():
 
 
 needs_fake = pytest.mark.skipif(
-    fake_plugin() is None, reason="the fake plugin is not built (cmake --preset core)"
+    find_fake_plugin() is None, reason="the fake plugin is not built (cmake --preset core)"
 )
 
 
@@ -146,7 +147,7 @@ needs_fake = pytest.mark.skipif(
 def test_real_helper_on_the_fake_plugin(tmp_path, module, status, words):
     path = tmp_path / "m.mlir"
     path.write_text(module)
-    settings = helper.Settings("fake:2", fake_plugin(), library.find_helper(), timeout=1)
+    settings = helper.Settings("fake:2", find_fake_plugin(), library.find_helper(), timeout=1)
     run = helper.Run(settings, tmp_path)
     ((_, result),) = run.results([helper.Job("m", path, tmp_path)])
     assert result["status"] == status, result
