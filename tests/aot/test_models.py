@@ -9,11 +9,11 @@ import time
 
 import pytest
 import torch
-from aotsupport import HERE, ROOT
+from aotsupport import HERE
 from support import tpu_only
 from torch_tpu import aot
 
-sys.path.append(str(ROOT))
+sys.path.append(str(HERE.parents[1]))
 
 from bench import _aot_models
 
