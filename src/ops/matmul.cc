@@ -3,10 +3,6 @@
 
 namespace torch_tpu::ops {
 
-Value Dot(const Call& c, Value lhs, Value rhs, const shlo::DotDims& dims) {
-  return shlo::dot_general(lhs, rhs, dims, c.precision(), shlo::opmath_dtype(lhs.dtype()));
-}
-
 Value MatMul(const Call& c, Value lhs, Side lhs_side, Value rhs, Side rhs_side) {
   shlo::DotDims dims;
   const int64_t rank = lhs.rank();
@@ -49,10 +45,20 @@ Value Vdot(Call& c) {
 // beta * added + alpha * product, with beta and alpha at positions `beta` and beta + 1. A beta of 0
 // keeps NaN and infinity of `added` out, as PyTorch documents.
 Value AddScaled(const Call& c, Value added, Value product, int beta) {
-  Value y = c.number_is(beta + 1, 1) ? product : product * c.number(beta + 1);
-  if (c.number_is(beta, 0)) return y;
-  Value x = shlo::broadcast_to(shlo::convert(added, y.dtype()), c.out().dims);
-  return (c.number_is(beta, 1) ? x : x * c.number(beta)) + shlo::broadcast_to(y, c.out().dims);
+  // In the dims that the product had before flattening, so that a view that takes the result apart
+  // again costs nothing.
+  Value y = shlo::Unreshaped(product);
+  if (!c.number_is(beta + 1, 1)) y = y * c.number(beta + 1);
+  if (c.number_is(beta, 0)) return shlo::reshape(y, product.dims());
+  Value x = shlo::convert(added, y.dtype());
+  const int64_t columns = product.dim(-1);
+  if (x.rank() > 0 && x.dim(-1) == columns && NumElements(x.dims()) == columns &&
+      y.dim(-1) == columns) {
+    x = shlo::broadcast_to(shlo::reshape(x, {columns}), y.dims());
+  } else {
+    x = shlo::reshape(shlo::broadcast_to(x, product.dims()), y.dims());
+  }
+  return shlo::reshape((c.number_is(beta, 1) ? x : x * c.number(beta)) + y, product.dims());
 }
 
 Value Addmm(Call& c) { return AddScaled(c, c.tensor(0), MatMul(c, Factor(c, 1), Factor(c, 2)), 3); }

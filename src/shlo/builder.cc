@@ -286,4 +286,13 @@ std::optional<double> Builder::SplatConstant(Value v) const {
   return it->second;
 }
 
+const Rearranged* Builder::rearranged(Value v) const {
+  auto it = rearranged_.find(v.id());
+  return it == rearranged_.end() ? nullptr : &it->second;
+}
+
+void Builder::RememberRearranged(Value v, Rearranged from) {
+  rearranged_[v.id()] = std::move(from);
+}
+
 }  // namespace torch_tpu::shlo

@@ -27,6 +27,12 @@ struct ArgumentAttributes {
   std::string sharding;     // text of an sdy.sharding attribute, or ""
 };
 
+// A value as a rearrangement of another one's elements.
+struct Rearranged {
+  Value operand;
+  Dims permutation;  // of the transpose; empty for a reshape
+};
+
 class Builder {
  public:
   explicit Builder(std::string module_name = "program");
@@ -72,6 +78,10 @@ class Builder {
   // Value of a rank-0 or splat constant that this builder made with `constant`, if `v` is one.
   std::optional<double> SplatConstant(Value v) const;
   void RememberSplat(Value v, double value) { splats_[v.id()] = value; }
+  // How `v` came about, if this builder made it with `reshape` or `transpose`; else null. Valid
+  // until the next value is remembered.
+  const Rearranged* rearranged(Value v) const;
+  void RememberRearranged(Value v, Rearranged from);
 
  private:
   struct ValueInfo {
@@ -103,6 +113,7 @@ class Builder {
   std::vector<ArgumentAttributes> argument_attributes_;
   std::vector<Attribute> module_attributes_;
   std::map<int32_t, double> splats_;
+  std::map<int32_t, Rearranged> rearranged_;
   std::string module_name_;
   std::string location_;  // " loc(\"...\")" or ""
   std::string source_;    // "(\"model.py\":12:0)" or ""

@@ -87,7 +87,11 @@ Value convert(Value operand, DType dtype) {
     }
     return convert(real(operand), dtype);
   }
-  return operand.builder().Emit1("stablehlo.convert", {operand}, {}, {dtype, operand.dims()});
+  // Before a flattening of the operand: a reshape of the result can then undo it.
+  const Dims dims = operand.dims();
+  if (Value whole = Unreshaped(operand); MergedDims(whole.dims(), dims)) operand = whole;
+  return reshape(
+      operand.builder().Emit1("stablehlo.convert", {operand}, {}, {dtype, operand.dims()}), dims);
 }
 
 Value bitcast_convert(Value operand, DType dtype) {

@@ -91,7 +91,12 @@ Value clamp(Value min, Value operand, Value max);         // min, max rank 0 or 
 
 // --- shape --------------------------------------------------------------------------------------
 Value broadcast_in_dim(Value operand, const Dims& result_dims, const Dims& broadcast_dimensions);
-Value reshape(Value operand, const Dims& dims);  // no-op when dims are equal
+Value reshape(Value operand, const Dims& dims);  // no-op when dims are equal; folds with another
+// The operand of the reshape that made `v`, or `v`.
+Value Unreshaped(Value v);
+// For each of the dims `to` the dims of `from` whose product it is, in order. None if a reshape from
+// one to the other does more than merge dims, or nothing is in it.
+std::optional<std::vector<Dims>> MergedDims(const Dims& from, const Dims& to);
 Value transpose(Value operand, const Dims& permutation);
 Value slice(Value operand, const Dims& start, const Dims& limit, const Dims& strides);
 Value dynamic_slice(Value operand, std::span<const Value> starts, const Dims& sizes);

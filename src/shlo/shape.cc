@@ -64,7 +64,38 @@ Value reshape(Value operand, const Dims& dims) {
     Fail(kOp, operand.type().ToString() + " and dims " + DimsToString(dims) +
                   " have different numbers of elements");
   }
-  return KeepSplat(operand, operand.builder().Emit1(kOp, {operand}, {}, {operand.dtype(), dims}));
+  operand = Unreshaped(operand);
+  if (operand.dims() == dims) return operand;
+  Builder& b = operand.builder();
+  Value v = b.Emit1(kOp, {operand}, {}, {operand.dtype(), dims});
+  b.RememberRearranged(v, {operand, {}});
+  return KeepSplat(operand, v);
+}
+
+Value Unreshaped(Value v) {
+  const Rearranged* from = v.builder().rearranged(v);
+  return from != nullptr && from->permutation.empty() ? from->operand : v;
+}
+
+std::optional<std::vector<Dims>> MergedDims(const Dims& from, const Dims& to) {
+  std::vector<Dims> merged;
+  size_t next = 0;
+  for (int64_t size : to) {
+    int64_t product = 1;
+    Dims parts;
+    while (next < from.size() && (parts.empty() || product < size)) {
+      product *= from[next];
+      parts.push_back(static_cast<int64_t>(next++));
+    }
+    if (parts.empty() || product != size || product == 0) return std::nullopt;
+    merged.push_back(std::move(parts));
+  }
+  // Dims of size 1 that are left over belong to the last one.
+  for (; next < from.size() && !merged.empty() && from[next] == 1; ++next) {
+    merged.back().push_back(static_cast<int64_t>(next));
+  }
+  if (next < from.size()) return std::nullopt;
+  return merged;
 }
 
 Value transpose(Value operand, const Dims& permutation) {
@@ -74,8 +105,10 @@ Value transpose(Value operand, const Dims& permutation) {
   if (IsIdentity(permutation)) return operand;
   TensorType result{operand.dtype(), {}};
   for (int64_t p : permutation) result.dims.push_back(operand.dims()[p]);
-  Value v = operand.builder().Emit1(kOp, {operand}, {{"permutation", I64ArrayText(permutation)}},
-                                    std::move(result));
+  Builder& b = operand.builder();
+  Value v = b.Emit1(kOp, {operand}, {{"permutation", I64ArrayText(permutation)}},
+                    std::move(result));
+  b.RememberRearranged(v, {operand, permutation});
   return KeepSplat(operand, v);
 }
 
