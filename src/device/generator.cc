@@ -8,10 +8,6 @@
 namespace torch_tpu::device {
 namespace {
 
-// Each call owns 2^32 counter blocks of its key, more than one tensor can use, so calls never
-// overlap.
-constexpr uint64_t kCallStride = uint64_t{1} << 32;
-
 uint64_t SplitMix(uint64_t x) {
   x += 0x9E3779B97F4A7C15ull;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
@@ -56,8 +52,10 @@ c10::intrusive_ptr<c10::TensorImpl> GeneratorImpl::get_state() const {
 }
 
 std::array<uint64_t, 2> GeneratorImpl::Next() {
-  const uint64_t call = offset_++;
-  return {SplitMix(seed_), call * kCallStride};
+  // Both words are hashed, because the plugin's own algorithm decides what they mean: on a TPU it is
+  // the hardware's, which nobody promises to keep states apart that differ by little.
+  const uint64_t call = SplitMix(offset_++);
+  return {SplitMix(seed_ ^ call), SplitMix(seed_ + call)};
 }
 
 GeneratorImpl* GeneratorImpl::clone_impl() const {

@@ -77,7 +77,7 @@ std::pair<Value, Value> rng_bit_generator(Value state, const TensorType& type) {
   }
   if (!IsUnsigned(type.dtype)) Fail(kOp, "bits must be unsigned integers, got " + type.ToString());
   std::vector<Value> out = state.builder().Emit(
-      kOp, std::span(&state, 1), {{"rng_algorithm", EnumText("rng_algorithm", "PHILOX")}},
+      kOp, std::span(&state, 1), {{"rng_algorithm", EnumText("rng_algorithm", "DEFAULT")}},
       {state.type(), type});
   return {out[0], out[1]};
 }

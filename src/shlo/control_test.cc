@@ -56,7 +56,7 @@ TEST(ControlTest, If) {
 TEST(ControlTest, OneLiners) {
   ExpectGolden(
       {{DType::kU64, {2}}, kF},
-      {{R"(%0:2 = "stablehlo.rng_bit_generator"(%arg0) {rng_algorithm = #stablehlo<rng_algorithm PHILOX>} : )"
+      {{R"(%0:2 = "stablehlo.rng_bit_generator"(%arg0) {rng_algorithm = #stablehlo<rng_algorithm DEFAULT>} : )"
         R"((tensor<2xui64>) -> (tensor<2xui64>, tensor<5xui32>))",
         [](Builder&, Args a) { rng_bit_generator(a[0], {DType::kU32, {5}}); }},
        {R"(%0 = "stablehlo.custom_call"(%arg1) {call_target_name = "Sharding", has_side_effect = false, )"
