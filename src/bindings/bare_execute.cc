@@ -60,7 +60,8 @@ double BareExecuteMicroseconds(const std::string& module, int n, bool chained) {
 std::vector<at::Tensor> RunModule(const std::string& module,
                                   const std::vector<at::Tensor>& arguments) {
   graph::Runtime& runtime = *device::ValueOrThrow(graph::Runtime::Get());
-  auto executable = device::ValueOrThrow(runtime.client().Compile(module, {}));
+  auto executable = device::ValueOrThrow(runtime.client().Compile(
+      module, runtime.client().DefaultCompileOptions(pjrt::CompileEffort::kFull)));
   std::vector<PJRT_Buffer*> args;
   std::vector<graph::ValueRef> held;
   for (const at::Tensor& t : arguments) {

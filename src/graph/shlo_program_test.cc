@@ -256,7 +256,8 @@ TEST(ShloReductionTest, Windows) {
     Value source = shlo::constant(b, 5, {DType::kF32, {2}});
     return std::vector<Value>{
         sums, shlo::reduce_window(a[0], shlo::min_value(b, DType::kF32), pairs, shlo::maximum),
-        shlo::select_and_scatter(a[0], source, zero, pairs, shlo::Direction::kGe, shlo::add)};
+        shlo::select_and_scatter(
+            a[0], source, zero, pairs, [](Value a, Value b) { return a >= b; }, shlo::add)};
   });
   ExpectValues(results[0].values, {0, 1, 3, 6}, 0, "running sum");
   ExpectValues(results[1].values, {1, 3}, 0, "max pool");

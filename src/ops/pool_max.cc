@@ -1,4 +1,5 @@
 // Max pooling with indices, fixed and adaptive windows, and its gradient.
+#include <algorithm>
 #include <functional>
 
 #include "ops/pool.h"
@@ -78,6 +79,21 @@ Value SpreadMaxima(Value dy, Value indices, const Pooling& p, const Dims& dims) 
   return sum;
 }
 
+// The same from the input: no index is read, so that a program that holds forward and backward
+// needs none. `dy` and `x` have one dtype.
+Value ScatterToMaxima(Value dy, Value x, const Pooling& p) {
+  const Dims dims = x.dims();
+  const shlo::Window window = PoolingWindow(&x, p, dy.dims());
+  Value zero = shlo::scalar(dy.builder(), 0.0, dy.dtype());
+  // The first of equal values and the last NaN, as the forward pass.
+  Value dx = shlo::select_and_scatter(
+      x, dy, zero, window,
+      [](Value kept, Value next) { return !((next > kept) | shlo::is_nan(next)); }, shlo::add);
+  Dims none(dims.size(), 0), cut(dims.size());
+  for (size_t d = 0; d < dims.size(); ++d) cut[d] = dims[d] - dx.dims()[d];
+  return shlo::pad(dx, zero, none, cut, none);
+}
+
 // grad_output, self, kernel_size, stride, padding, dilation, ceil_mode, indices
 template <int kRank>
 Value MaxPoolBackward(Call& c) {
@@ -86,6 +102,12 @@ Value MaxPoolBackward(Call& c) {
   Value dy = shlo::opmath(c.tensor(0));
   if (Empty(dy)) return Zeros(c);
   const Pooling p = ReadPooling(c, 2, kRank, true);
+  // XLA's CPU client scatters one element after the other; a TPU has an instruction sequence for
+  // it.
+  if (c.target() == Target::kTpu &&
+      std::ranges::all_of(p.dilation, [](int64_t d) { return d == 1; })) {
+    return ScatterToMaxima(dy, shlo::convert(c.tensor(1), dy.dtype()), p);
+  }
   Value indices = shlo::convert(c.tensor(7), PlaneIndexType(dims, kRank));
   if (NumElements(p.kernel) <= kMostUnrolled) return SpreadMaxima(dy, indices, p, dims);
   return AddAtPlaneIndices(dy, indices, dims, kRank);

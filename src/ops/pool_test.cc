@@ -40,16 +40,23 @@ TEST(PoolTest, MaxPoolValuesDoNotNeedTheIndices) {
   EXPECT_TRUE(Contains(text, "window_strides = array<i64: 1, 1, 2, 2>")) << text;
 }
 
+TEST(PoolTest, OnATpuTheGradientNeedsNoIndices) {
+  TestCall c("aten::max_pool2d_with_indices_backward");
+  // The fifth row and column lie in no window.
+  EXPECT_EQ(MaxPoolBackward(c, 2, 5, 2).Ops(),
+            "slice slice select_and_scatter compare compare or not add pad");
+}
+
 TEST(PoolTest, SmallWindowsSpreadMaximaWithoutAScatter) {
   TestCall c("aten::max_pool2d_with_indices_backward");
-  const std::string text = MaxPoolBackward(c, 2, 4, 2).Text();
+  const std::string text = MaxPoolBackward(c.For(Target::kCpu), 2, 4, 2).Text();
   EXPECT_EQ(Count(text, "\"stablehlo.pad\""), 4u) << text;
   EXPECT_FALSE(Contains(text, "stablehlo.scatter")) << text;
 }
 
 TEST(PoolTest, LargeWindowsScatter) {
   TestCall c("aten::max_pool2d_with_indices_backward");
-  const std::string text = MaxPoolBackward(c, 9, 18, 2).Text();
+  const std::string text = MaxPoolBackward(c.For(Target::kCpu), 9, 18, 2).Text();
   EXPECT_EQ(Count(text, "\"stablehlo.pad\""), 0u) << text;
   EXPECT_TRUE(Contains(text, "stablehlo.scatter")) << text;
 }

@@ -15,6 +15,11 @@ class TestCall {
   explicit TestCall(std::string name) : name_(std::move(name)), call_(builder_, name_) {}
 
   TestCall& Tensor(DType dtype, const Dims& dims) { return Arg(Placeholder({dtype, dims})); }
+  // A tensor argument that the program computes from one of `from`.
+  template <typename Make>
+  TestCall& Made(const TensorType& from, const Make& make) {
+    return Arg(make(Placeholder(from)));
+  }
   TestCall& Tensors(const std::vector<TensorType>& types) {
     std::vector<Value> list;
     for (const TensorType& type : types) list.push_back(Placeholder(type));
@@ -54,6 +59,10 @@ class TestCall {
   // Gives the call a random state: an argument of the program.
   TestCall& Random() {
     call_.rng = Placeholder({DType::kU64, {2}});
+    return *this;
+  }
+  TestCall& For(Target target) {
+    call_.compile_target = target;
     return *this;
   }
   TestCall& Debug() {

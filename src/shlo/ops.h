@@ -94,8 +94,8 @@ Value broadcast_in_dim(Value operand, const Dims& result_dims, const Dims& broad
 Value reshape(Value operand, const Dims& dims);  // no-op when dims are equal; folds with another
 // The operand of the reshape that made `v`, or `v`.
 Value Unreshaped(Value v);
-// For each of the dims `to` the dims of `from` whose product it is, in order. None if a reshape from
-// one to the other does more than merge dims, or nothing is in it.
+// For each of the dims `to` the dims of `from` whose product it is, in order. None if a reshape
+// from one to the other does more than merge dims, or nothing is in it.
 std::optional<std::vector<Dims>> MergedDims(const Dims& from, const Dims& to);
 Value transpose(Value operand, const Dims& permutation);
 Value slice(Value operand, const Dims& start, const Dims& limit, const Dims& strides);
@@ -127,8 +127,9 @@ struct Window {  // one entry a dimension of the operand
 std::vector<Value> reduce_window(std::span<const Value> operands, std::span<const Value> inits,
                                  const Window& window, const Body& body);
 Value reduce_window(Value operand, Value init, const Window& window, const Combine& combine);
+// `select` says of two rank-0 values whether the first one, which is selected so far, stays.
 Value select_and_scatter(Value operand, Value source, Value init, const Window& window,
-                         Direction select_ge_or_le, const Combine& scatter);
+                         const Combine& select, const Combine& scatter);
 // Stable sort along `dimension`; `less` receives (lhs0, rhs0, lhs1, rhs1, ...), rank 0, and returns
 // i1.
 std::vector<Value> sort(std::span<const Value> operands, int64_t dimension,
@@ -191,7 +192,8 @@ std::vector<Value> scatter(std::span<const Value> inputs, Value indices,
                            std::span<const Value> updates, const ScatterDims& dims,
                            const Body& body, bool indices_are_sorted = false,
                            bool unique_indices = false);
-// Philox: `state` is ui64[2]; returns {new state, bits of `type` (ui8..ui64)}.
+// By the algorithm that the plugin prefers (a TPU has its own, of a tenth of the cost). `state` is
+// ui64[2]; returns {new state, bits of `type` (ui8..ui64)}.
 std::pair<Value, Value> rng_bit_generator(Value state, const TensorType& type);
 std::vector<Value> custom_call(Builder& b, const std::string& target,
                                std::span<const Value> operands, std::vector<TensorType> results,

@@ -136,7 +136,7 @@ Value reduce_window(Value operand, Value init, const Window& window, const Combi
 }
 
 Value select_and_scatter(Value operand, Value source, Value init, const Window& window,
-                         Direction select_ge_or_le, const Combine& scatter) {
+                         const Combine& select, const Combine& scatter) {
   constexpr std::string_view kOp = "stablehlo.select_and_scatter";
   CheckInits(kOp, std::span(&operand, 1), std::span(&init, 1));
   CheckSameDType(kOp, operand, source);
@@ -154,7 +154,7 @@ Value select_and_scatter(Value operand, Value source, Value init, const Window& 
   Builder& b = operand.builder();
   TensorType element = init.type();
   int select_region = b.Region({element, element}, [&](std::span<const Value> v) {
-    return std::vector<Value>{compare(v[0], v[1], select_ge_or_le)};
+    return std::vector<Value>{select(v[0], v[1])};
   });
   int scatter_region = CombineRegion(kOp, std::span(&init, 1), AsBody(scatter));
   return b.Emit(kOp, std::vector<Value>{operand, source, init},

@@ -48,7 +48,8 @@ TEST(ReductionTest, ReduceWindow) {
 TEST(ReductionTest, SelectAndScatter) {
   EXPECT_EQ(BodyText({kF, {DType::kF32, {2, 2}}, kScalar},
                      [](Builder&, Args a) {
-                       select_and_scatter(a[0], a[1], a[2], kPairs, Direction::kGe, add);
+                       select_and_scatter(
+                           a[0], a[1], a[2], kPairs, [](Value x, Value y) { return x >= y; }, add);
                      }),
             R"(%6 = "stablehlo.select_and_scatter"(%arg0, %arg1, %arg2) ({
 ^bb0(%0: tensor<f32>, %1: tensor<f32>):
@@ -106,15 +107,18 @@ TEST(ReductionTest, Refusals) {
                   window.strides = {1, 0};
                   reduce_window(a[0], a[1], window, add);
                 });
-  ExpectRefusal(
-      {kF, kScalar},
-      "stablehlo.select_and_scatter: source must have dims [2, 2], got tensor<2x4xf32>",
-      [](Builder&, Args a) { select_and_scatter(a[0], a[0], a[1], kPairs, Direction::kGe, add); });
+  ExpectRefusal({kF, kScalar},
+                "stablehlo.select_and_scatter: source must have dims [2, 2], got tensor<2x4xf32>",
+                [](Builder&, Args a) {
+                  select_and_scatter(
+                      a[0], a[0], a[1], kPairs, [](Value x, Value y) { return x >= y; }, add);
+                });
   ExpectRefusal({kF, kScalar}, "stablehlo.select_and_scatter: has no window dilation, got [1, 2]",
                 [](Builder&, Args a) {
                   Window window = kPairs;
                   window.window_dilations = {1, 2};
-                  select_and_scatter(a[0], a[0], a[1], window, Direction::kGe, add);
+                  select_and_scatter(
+                      a[0], a[0], a[1], window, [](Value x, Value y) { return x >= y; }, add);
                 });
 }
 

@@ -122,5 +122,30 @@ TEST(ShapeTest, Refusals) {
                 [](Builder&, Args a) { reverse(a[0], {0, 0}); });
 }
 
+TEST(ShapeTest, ReshapesOfReshapesFold) {
+  Builder b;
+  Value x = b.Argument({DType::kF32, {2, 3}});
+  Value flat = reshape(x, {6});
+  EXPECT_EQ(reshape(flat, {2, 3}).id(), x.id());
+  EXPECT_EQ(Unreshaped(reshape(flat, {3, 2})).id(), x.id());
+  EXPECT_EQ(Unreshaped(x).id(), x.id());
+  EXPECT_EQ(Unreshaped(transpose(flat, {0})).id(), x.id());
+  Value wide = convert(flat, DType::kF64);  // before the flattening
+  EXPECT_EQ(wide.dims(), (Dims{6}));
+  EXPECT_EQ(Unreshaped(wide).dims(), (Dims{2, 3}));
+}
+
+TEST(ShapeTest, MergedDims) {
+  using Parts = std::vector<Dims>;
+  EXPECT_EQ(MergedDims({2, 3, 4}, {6, 4}), (Parts{{0, 1}, {2}}));
+  EXPECT_EQ(MergedDims({2, 3, 4}, {24}), (Parts{{0, 1, 2}}));
+  EXPECT_EQ(MergedDims({2, 1, 3}, {2, 3}), (Parts{{0}, {1, 2}}));
+  EXPECT_EQ(MergedDims({2, 3, 1}, {6}), (Parts{{0, 1, 2}}));
+  EXPECT_EQ(MergedDims({6, 4}, {2, 3, 4}), std::nullopt);  // splits
+  EXPECT_EQ(MergedDims({2, 6}, {4, 3}), std::nullopt);
+  EXPECT_EQ(MergedDims({6}, {6, 1}), std::nullopt);
+  EXPECT_EQ(MergedDims({0, 3}, {0}), std::nullopt);
+}
+
 }  // namespace
 }  // namespace torch_tpu::shlo
