@@ -6,6 +6,7 @@ started here; the first tensor on `tpu` does that.
 
 import atexit
 import os
+import sys
 import warnings
 from typing import Any
 
@@ -54,11 +55,12 @@ def _register() -> None:
     from torch_tpu import _C
 
     _C._init()
-    from torch_tpu import _decompositions, _device, _plugins, _printing
+    from torch_tpu import _decompositions, _device, _plugins, _precision, _printing
 
     _C._set_decomposition_lookup(_decompositions.lookup)
     _C._set_plugin_candidates(_plugins.candidates())
     torch._register_device_module("tpu", _device)
+    sys.modules["torch.backends.tpu"] = torch.backends.tpu = _precision.backend
     # Plugins crash when the process ends under work that is still running.
     atexit.register(_C._shutdown)
     backend_registration.generate_methods_for_privateuse1_backend(for_storage=True)

@@ -30,6 +30,7 @@ from torch_tpu._modes import (
     launch_count,
     reset_counters,
 )
+from torch_tpu._precision import get_precision, precision  # noqa: F401
 from torch_tpu._random import (
     get_rng_state,
     get_rng_state_all,

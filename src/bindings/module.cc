@@ -12,6 +12,7 @@
 #include "device/generator.h"
 #include "device/hooks.h"
 #include "device/mode.h"
+#include "device/precision.h"
 #include "device/register.h"
 #include "device/stream.h"
 #include "graph/runtime.h"
@@ -141,6 +142,23 @@ void Define(py::module_& m) {
   m.def("_set_mode", [](const std::string& name) {
     return std::string(device::ModeName(device::SetMode(ParseMode(name))));
   });
+  const auto optional_name = [](std::optional<shlo::Precision> p) -> std::optional<std::string> {
+    if (!p) return std::nullopt;
+    return device::PrecisionName(*p);
+  };
+  const auto named = [](const std::optional<std::string>& name) -> std::optional<shlo::Precision> {
+    if (!name) return std::nullopt;
+    return device::PrecisionNamed(*name);
+  };
+  m.def("_set_thread_precision", [=](const std::optional<std::string>& name) {
+    return optional_name(device::SetThreadPrecision(named(name)));
+  });
+  m.def("_set_default_precision", [=](const std::optional<std::string>& name) {
+    return optional_name(device::SetDefaultPrecision(named(name)));
+  });
+  m.def("_default_precision", [=] { return optional_name(device::DefaultPrecision()); });
+  m.def("_current_precision",
+        [] { return std::string(device::PrecisionName(device::CurrentPrecision())); });
   m.def("_get_mode", [] { return std::string(device::ModeName(device::CurrentMode())); });
   m.def("_set_cpu_fallback", &device::SetCpuFallback);
   m.def("_fallback_counts", &device::FallbackCounts);

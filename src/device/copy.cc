@@ -77,7 +77,7 @@ void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src) {
   }
   static auto* entries = new EntryTable();
   ScratchSignature signature;
-  signature->AddMode(ModeBits());
+  signature->AddMode(ModeBits(/*precision=*/false));
   const int source = signature->AddTensor(*from.unsafeGetTensorImpl());
   const int target = signature->AddOutput(*dst.unsafeGetTensorImpl());
   signature->Finish();

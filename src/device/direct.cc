@@ -38,7 +38,7 @@ class DirectKernel final : public c10::OperatorKernel {
     if constexpr (kInPlace) hit = hit && !(SharesStorage(first, rest) || ...);
     if (hit) {
       ScratchSignature signature;
-      signature->AddMode(ModeBits());
+      signature->AddMode(ModeBits(info.precision));
       Write(info, info.args[0], first, &*signature);
       size_t i = 1;
       (Write(info, info.args[i++], rest, &*signature), ...);

@@ -5,6 +5,7 @@
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/mode.h"
+#include "device/precision.h"
 #include "device/stream.h"
 #include "device/tracer.h"
 
@@ -27,6 +28,14 @@ graph::OperandRef SeedOperand(graph::Runtime& runtime,
   static const graph::TensorType* type = graph::InternType(DType::kU64, {2});
   return {
       ValueOrThrow(runtime.FromHost(state.data(), type, "torch_tpu::seed")), DType::kInvalid, {}};
+}
+
+ops::Target CurrentTarget() {
+  static const ops::Target here = [] {
+    const auto runtime = graph::Runtime::Get();
+    return runtime.ok() && (*runtime)->is_cpu() ? ops::Target::kCpu : ops::Target::kTpu;
+  }();
+  return Tracer::ForAbsentTpu() ? ops::Target::kTpu : here;
 }
 
 [[noreturn]] void RaiseCheck(const graph::CheckFailure& failure, const std::string& name) {
@@ -61,7 +70,12 @@ ScratchSignature::~ScratchSignature() {
   --LocalScratch().depth;
 }
 
-uint64_t ModeBits() { return CurrentMode() == Mode::kDebug ? 1 : 0; }
+uint64_t ModeBits(bool precision) {
+  uint64_t bits = CurrentMode() == Mode::kDebug ? 1 : 0;
+  if (CurrentTarget() == ops::Target::kTpu) bits |= 2;
+  if (precision) bits |= (1 + static_cast<uint64_t>(CurrentPrecision())) << 2;
+  return bits;
+}
 
 void Execute(Entry& entry, Signature& signature, const std::optional<at::Generator>& generator,
              std::vector<ValueRef>* results) {
@@ -129,6 +143,8 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
   const int n = static_cast<int>(const_cast<Signature&>(signature).operands().size());
   for (int i = 0; i < n; ++i) spec->operands.push_back(signature.OperandType(i));
   spec->debug = CurrentMode() == Mode::kDebug;
+  spec->target = CurrentTarget();
+  spec->precision = CurrentPrecision();
   spec->key.structure = Hasher().Add(spec->name).Add(signature.structure().size()).Finish();
   for (uint64_t word : signature.structure()) {
     spec->key.structure = Hasher(spec->key.structure).Add(word).Finish();

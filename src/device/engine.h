@@ -28,8 +28,9 @@ class ScratchSignature {
   Signature* signature_;
 };
 
-// Mode bits of the signature: whatever of the thread's state changes the program.
-uint64_t ModeBits();
+// Mode bits of the signature: whatever of the thread's state changes the program. `precision`: the
+// operator makes products whose precision the user chooses.
+uint64_t ModeBits(bool precision);
 
 // Sends (or records) the entry's program. `results` are appended in program order. Written tensors
 // are not touched.

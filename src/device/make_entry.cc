@@ -6,6 +6,7 @@
 #include "device/decompose.h"
 #include "device/engine.h"
 #include "device/errors.h"
+#include "device/precision.h"
 #include "ops/index_padded.h"
 
 namespace torch_tpu::device {
@@ -345,7 +346,7 @@ void BuildForeach(const OpInfo& info, const SpecBuilder& specs, OutputPlanner& p
 }  // namespace
 
 void WriteSignature(const OpInfo& info, Arguments args, Signature* signature) {
-  signature->AddMode(ModeBits());
+  signature->AddMode(ModeBits(info.precision));
   for (size_t i = 0; i < info.args.size(); ++i)
     WriteArgument(info, info.args[i], args[i], signature);
   signature->Finish();
@@ -396,6 +397,7 @@ std::unique_ptr<Entry> MakeEntry(OpInfo& info, Arguments args, const Signature& 
     spec->calls.push_back(std::move(call));
   }
   FinishSpec(spec.get(), signature);
+  if (info.precision) WarnOfPrecision(spec->precision, spec->target == ops::Target::kCpu);
   entry->spec = std::move(spec);
   return entry;
 }

@@ -196,6 +196,8 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
   if (schema.name().rfind("aten::_foreach_", 0) == 0)
     foreach
       = FindForeach(op.operator_name());
+  const ops::LoweringEntry* base = foreach ? foreach->lowering : lowering;
+  precision = base == nullptr || base->options.precision;
   padded = !ops::PaddedOutputs(functional_name).empty();
   number_check = FindNumberCheck(schema.name());
   expands_masks = moves_indices = IndexOperators().count(schema.name()) > 0;

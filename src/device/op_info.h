@@ -77,6 +77,7 @@ struct OpInfo {
   int generator = -1;        // position of the Generator argument
   bool writes_list = false;  // an in-place form over Tensor[] without fresh results
   bool padded = false;       // results are as long as they can become; see ops/index_padded.h
+  bool precision = false;    // its program depends on CurrentPrecision()
   bool expands_masks =
       false;  // index.Tensor and relatives: boolean indices become integer ones first
   bool moves_indices = false;  // host index tensors are accepted and moved

@@ -61,6 +61,11 @@ Tracer* Tracer::Current() {
   return info == nullptr ? nullptr : info->tracer;
 }
 
+bool Tracer::ForAbsentTpu() {
+  return g_tasks.load(std::memory_order_relaxed) != 0 &&
+         c10::ThreadLocalDebugInfo::get(kTask) != nullptr;
+}
+
 at::Tensor Tracer::AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes) {
   return AddPlaceholder(dtype, sizes, ContiguousStrides(Dims(sizes.begin(), sizes.end())));
 }

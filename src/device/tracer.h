@@ -29,6 +29,8 @@ class Tracer {
 
   // Null when calls run.
   static Tracer* Current();
+  // Whether a kTask tracer, which records for a TPU that is not there, is alive around this call.
+  static bool ForAbsentTpu();
 
   // A tensor that stands for the next tensor argument: row-major, or with these dense strides.
   at::Tensor AddPlaceholder(c10::ScalarType dtype, c10::IntArrayRef sizes);

@@ -89,6 +89,7 @@ struct CallSpec {
       captured;  // buffers that a trace found in its surroundings: the last operands
   bool debug = false;
   shlo::Precision precision = shlo::Precision::kDefault;
+  ops::Target target = ops::Target::kTpu;
   // operand -> output whose buffer it may become, for donation.
   std::vector<std::pair<int, int>> aliases;
 

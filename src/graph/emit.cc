@@ -148,6 +148,7 @@ struct Emitter {
     call.common = sub.common;
     call.debug_mode = spec.debug;
     call.dot_precision = spec.precision;
+    call.compile_target = spec.target;
     if (sub.trace) {
       builder.SetLocation(spec.name);
       Store(sub, RunTrace(*sub.trace, call), out);

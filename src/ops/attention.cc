@@ -173,8 +173,9 @@ Results Backward(Call& c) {
 }
 
 LOWER("aten::_scaled_dot_product_fused_attention_overrideable", Forward,
-      {.random = true, .zero_draws_nothing = 4});
-LOWER("aten::_scaled_dot_product_fused_attention_overrideable_backward", Backward);
+      {.random = true, .precision = true, .zero_draws_nothing = 4});
+LOWER("aten::_scaled_dot_product_fused_attention_overrideable_backward", Backward,
+      {.precision = true});
 
 }  // namespace
 }  // namespace torch_tpu::ops

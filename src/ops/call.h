@@ -64,6 +64,9 @@ struct Check {
   bool index_error = true;  // IndexError, else RuntimeError
 };
 
+// What a program is compiled for. A lowering asks only where no formulation is good for both.
+enum class Target : uint8_t { kCpu, kTpu };
+
 class Call {
  public:
   Call(Builder& builder, std::string_view name) : builder_(builder), name_(name) {}
@@ -115,7 +118,10 @@ class Call {
                    std::string message);      // Debug mode: IndexError unless all of `ok` hold
   void check(Value ok, std::string message);  // Debug mode: RuntimeError
   bool debug() const { return debug_mode; }
+  // Of products and convolutions: the user's choice where the lowering declares `precision`, else
+  // the highest.
   shlo::Precision precision() const { return dot_precision; }
+  Target target() const { return compile_target; }
 
   // --- filled by the caller (graph/) ---
   std::vector<Argument> args;
@@ -124,6 +130,7 @@ class Call {
       strided;  // by argument: a tensor that is not contiguous; missing entries are contiguous
   DType common = DType::kInvalid;
   shlo::Precision dot_precision = shlo::Precision::kDefault;
+  Target compile_target = Target::kTpu;
   bool debug_mode = false;
   std::optional<Value> rng;
   bool used_rng = false;
@@ -144,6 +151,8 @@ struct LoweringOptions {
       {};  // positions of Scalar/float arguments that decide the program's structure
   std::vector<int> static_integers = {};  // the same for those that decide only when integers
   bool random = false;                    // draws random bits: one (seed, offset) pair a launch
+  bool precision =
+      false;  // its products and convolutions are the user's, at the precision he chose
   int zero_draws_nothing = -1;  // with random: no bits are drawn when this Number is the constant 0
   // Output dtype/shape when PyTorch has no Meta kernel for the operator: see shape function below.
   std::vector<TensorType> (*shape)(const Call& call) =

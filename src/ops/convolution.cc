@@ -195,11 +195,12 @@ std::vector<TensorType> ConvolutionBackwardShape(const Call& c) {
   return types;
 }
 
-LOWER("aten::convolution", Convolution);
-LOWER("aten::convolution_backward", ConvolutionBackward);
-LOWER("aten::convolution_overrideable", Convolution, {.shape = ConvolutionShape});
+LOWER("aten::convolution", Convolution, {.precision = true});
+LOWER("aten::convolution_backward", ConvolutionBackward, {.precision = true});
+LOWER("aten::convolution_overrideable", Convolution,
+      {.precision = true, .shape = ConvolutionShape});
 LOWER("aten::convolution_backward_overrideable", ConvolutionBackward,
-      {.shape = ConvolutionBackwardShape});
+      {.precision = true, .shape = ConvolutionBackwardShape});
 
 }  // namespace
 }  // namespace torch_tpu::ops

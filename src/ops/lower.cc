@@ -44,6 +44,7 @@ std::string WithName(const Call& call, std::string_view message) {
 
 Result<Results> RunLowering(const LoweringEntry& entry, Call& call) {
   call.builder().SetLocation(call.name());
+  if (!entry.options.precision) call.dot_precision = shlo::Precision::kHighest;
   try {
     Results results = RunAndFit(entry, call);
     call.builder().SetLocation("");

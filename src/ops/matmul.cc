@@ -97,20 +97,20 @@ Value Addr(Call& c) {
                    3);
 }
 
-LOWER("aten::mm", Mm);
-LOWER("aten::bmm", Mm);
-LOWER("aten::_int_mm", Mm);
-LOWER("aten::mv", Mv);
-LOWER("aten::dot", DotProduct);
-LOWER("aten::vdot", Vdot);
-LOWER("aten::addmm", Addmm);
-LOWER("aten::addmm.dtype", AddmmDtype);
-LOWER("aten::_addmm_activation", AddmmActivation);
-LOWER("aten::baddbmm", Addmm);
-LOWER("aten::baddbmm.dtype", AddmmDtype, {.shape = BaddbmmDtypeShape});
-LOWER("aten::addbmm", Addbmm);
-LOWER("aten::addmv", Addmv);
-LOWER("aten::addr", Addr);
+LOWER("aten::mm", Mm, {.precision = true});
+LOWER("aten::bmm", Mm, {.precision = true});
+LOWER("aten::_int_mm", Mm, {.precision = true});
+LOWER("aten::mv", Mv, {.precision = true});
+LOWER("aten::dot", DotProduct, {.precision = true});
+LOWER("aten::vdot", Vdot, {.precision = true});
+LOWER("aten::addmm", Addmm, {.precision = true});
+LOWER("aten::addmm.dtype", AddmmDtype, {.precision = true});
+LOWER("aten::_addmm_activation", AddmmActivation, {.precision = true});
+LOWER("aten::baddbmm", Addmm, {.precision = true});
+LOWER("aten::baddbmm.dtype", AddmmDtype, {.precision = true, .shape = BaddbmmDtypeShape});
+LOWER("aten::addbmm", Addbmm, {.precision = true});
+LOWER("aten::addmv", Addmv, {.precision = true});
+LOWER("aten::addr", Addr, {.precision = true});
 
 }  // namespace
 }  // namespace torch_tpu::ops

@@ -111,8 +111,10 @@ Value TransformerEncoderLayer(Call& c) {
 
 std::vector<TensorType> LikeFirst(const Call& c) { return {c.tensor(0).type()}; }
 
-LOWER("aten::_native_multi_head_attention", MultiHeadAttention, {.shape = MultiHeadAttentionShape});
-LOWER("aten::_transformer_encoder_layer_fwd", TransformerEncoderLayer, {.shape = LikeFirst});
+LOWER("aten::_native_multi_head_attention", MultiHeadAttention,
+      {.precision = true, .shape = MultiHeadAttentionShape});
+LOWER("aten::_transformer_encoder_layer_fwd", TransformerEncoderLayer,
+      {.precision = true, .shape = LikeFirst});
 
 }  // namespace
 }  // namespace torch_tpu::ops

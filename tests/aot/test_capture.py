@@ -196,3 +196,47 @@ def test_padded_results_keep_their_length():
 
     captured = capture(lambda x: x.nonzero(), (torch.zeros(5),), padded=True)
     assert captured.outputs[0].shape == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("size", "options"),
+    [
+        ((2, 3, 8, 8), {"kernel_size": 2}),
+        ((2, 3, 9, 7), {"kernel_size": 3, "stride": 2, "padding": 1}),
+        ((1, 2, 9, 7), {"kernel_size": 3, "stride": 2, "ceil_mode": True}),
+        ((1, 2, 9, 7), {"kernel_size": 2, "stride": 3}),
+        ((1, 2, 9, 9), {"kernel_size": 2, "dilation": 2}),
+    ],
+)
+def test_max_pool_gradient_for_a_tpu(size, options):
+    # The program differs from eager's on the CPU plugin: it finds the maxima anew.
+    from torch_tpu.aot import capture
+
+    class Pooled(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.x = nn.Parameter(torch.randn(size).round())  # of equal values the first one wins
+            with torch.no_grad():
+                self.x[0, 0, 2, 2] = self.x[0, 0, 3, 2] = float("nan")  # and of these the last
+
+        def forward(self, weight):
+            return F.max_pool2d(self.x, **options).nan_to_num() * weight
+
+    model = Pooled()
+    shape = F.max_pool2d(model.x, **options).shape
+    weight = torch.arange(1.0, 1 + shape.numel()).reshape(shape)
+    got = run(capture(model, (weight,), loss_fn=torch.sum), [model.x, weight])
+    model(weight).sum().backward()
+    torch.testing.assert_close(got["grad x"], model.x.grad, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("level", "name"), [("medium", "DEFAULT"), ("high", "HIGH"), ("highest", "HIGHEST")]
+)
+def test_precision_is_part_of_the_program(level, name):
+    from torch_tpu.aot import capture
+
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(8, 2))
+    with torch.tpu.precision(level):
+        text = capture(model, (torch.zeros(1, 1, 4, 4),)).text
+    assert text.count(f"precision_config = [#stablehlo<precision {name}>") == 2
