@@ -20,9 +20,6 @@ from bench import _aot_models
 pytestmark = tpu_only
 
 GOLDEN = json.loads((HERE / "golden_v5e.json").read_text())
-# A minute each: convolutions are what the compiler tries most ways for.
-SLOW = {"resnet", "resnet_train"}
-NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in GOLDEN["cases"]]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +31,7 @@ def test_every_model_has_figures(by_name):
     assert by_name.keys() == GOLDEN["cases"].keys()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", GOLDEN["cases"])
 def test_figures(libtpu, by_name, name):
     report = aot.compile_captured(by_name[name].capture(), "v5e:1x1")
     assert report.compiled, report.message
