@@ -1,4 +1,4 @@
-# A6: linear algebra.
+# Reported cases, part A6: linear algebra.
 import pytest
 import torch
 from support import assert_same, tpu_only
@@ -11,7 +11,7 @@ def spd(*size):
     return a @ a.mT + 3 * torch.eye(size[-1])
 
 
-def test_94_svd_of_ones_and_of_nothing():
+def test_case_094_svd_of_ones_and_of_nothing():
     x = torch.ones(2, 3, 3, device="tpu")
     u, s, vh = torch.linalg.svd(x, full_matrices=False)
     expected = torch.tensor([3.0, 0.0, 0.0]).expand(2, 3)
@@ -21,7 +21,7 @@ def test_94_svd_of_ones_and_of_nothing():
     assert shapes == [(0, 0), (0,), (0, 0)]
 
 
-def test_95_inverse_of_many():
+def test_case_095_inverse_of_many():
     x = 2 * torch.eye(3).expand(5000, 3, 3)
     got = torch.inverse(x.to("tpu"))
     assert_same(got, (0.5 * torch.eye(3)).expand(5000, 3, 3))
@@ -42,7 +42,7 @@ def test_95_inverse_of_many():
     ],
     ids=["cholesky", "eigvalsh", "det", "pinverse", "eigh", "solve", "svd", "qr", "eigvals"],
 )
-def test_95_values_and_gradients(f):
+def test_case_095_values_and_gradients(f):
     x = spd(4, 4)
     results = []
     for device in ("cpu", "tpu"):
