@@ -32,6 +32,8 @@ Value SignBit(Value x);
 Value CopySign(Value magnitude, Value sign);
 // Rounds to zero. Integers are returned as they are.
 Value Truncate(Value x);
+// The logarithmic derivative of gamma; infinite at both zeros, as PyTorch has it.
+Value Digamma(Value x);
 // The largest finite value of a float dtype.
 double LargestFinite(DType dtype);
 

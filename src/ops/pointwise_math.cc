@@ -6,6 +6,8 @@
 #include "ops/pointwise.h"
 
 namespace torch_tpu::ops {
+Value Digamma(Value x) { return where(x == 0.0, CopySign(full_like(x, INFINITY), -x), digamma(x)); }
+
 namespace {
 
 template <Value (*kFunction)(Value)>
@@ -34,11 +36,6 @@ Value LogOfBase(Value x, double base) {
 
 Value Log2(Call& c) { return LogOfBase(ResultOperand(c, 0), 2.0); }
 Value Log10(Call& c) { return LogOfBase(ResultOperand(c, 0), 10.0); }
-
-Value Digamma(Call& c) {
-  Value x = ResultOperand(c, 0);
-  return where(x == 0.0, CopySign(full_like(x, INFINITY), -x), digamma(x));
-}
 
 Value Sinc(Call& c) {
   Value x = ResultOperand(c, 0);
@@ -82,7 +79,7 @@ LOWER("aten::erfc", Function<shlo::erfc>);
 LOWER("aten::erfinv", Function<shlo::erf_inv>);
 LOWER("aten::sigmoid", Function<shlo::logistic>);
 LOWER("aten::lgamma", Function<shlo::lgamma>);
-LOWER("aten::digamma", Digamma);
+LOWER("aten::digamma", Function<Digamma>);
 LOWER("aten::sinc", Sinc);
 LOWER("aten::logit", Logit);
 

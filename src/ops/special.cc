@@ -155,18 +155,5 @@ LOWER("aten::special_log_ndtr", LogNdtr);
 LOWER("aten::special_ndtri", Ndtri);
 LOWER("aten::special_entr", Entr);
 
-// --- gamma and zeta
-// ------------------------------------------------------------------------------------
-
-Value Zeta(Call& c) { return zeta(ResultOperand(c, 0), ResultOperand(c, 1)); }
-
-Value Polygamma(Call& c) {  // polygamma(n, self)
-  Value x = ResultOperand(c, 1);
-  return polygamma(full_like(x, static_cast<double>(c.integer(0))), x);
-}
-
-LOWER("aten::special_zeta", Zeta);
-LOWER("aten::polygamma", Polygamma);
-
 }  // namespace
 }  // namespace torch_tpu::ops

@@ -28,12 +28,16 @@ TEST(SpecialTest, BesselOfOrderOneIsThePlugins) {
   EXPECT_TRUE(Contains(Text("aten::special_i1e", DType::kF32), "chlo.bessel_i1e"));
 }
 
-TEST(SpecialTest, PolygammaTakesItsOrderFirst) {
-  TestCall c("aten::polygamma");
-  c.Int(2).Tensor(DType::kF32, {4}).Out(DType::kF32, {4});
-  const std::string text = c.Text();
-  EXPECT_TRUE(Contains(text, "dense<2.0>")) << text;
-  EXPECT_TRUE(Contains(text, "chlo.polygamma")) << text;
+TEST(SpecialTest, HigherPolygammaIsASumOfAsManyTermsAsItsArgumentNeeds) {
+  const auto text = [](int64_t order) {
+    TestCall c("aten::polygamma");
+    return c.Int(order).Tensor(DType::kF32, {4}).Out(DType::kF32, {4}).Text();
+  };
+  EXPECT_TRUE(Contains(text(0), "chlo.digamma"));
+  EXPECT_TRUE(Contains(text(1), "stablehlo.sine"));
+  EXPECT_FALSE(Contains(text(1), "stablehlo.while"));
+  EXPECT_TRUE(Contains(text(2), "stablehlo.while"));
+  EXPECT_TRUE(Contains(text(2), "dense<-2.0>"));  // -2! zeta(3, x)
 }
 
 }  // namespace

@@ -59,6 +59,30 @@ FUNCTIONS = [
         )
         for n in (0, 1, 2)
     ),
+    *(
+        Case(
+            "aten::polygamma",
+            n,
+            V([-7.4, -1.5, -0.1, 0.0, -1.0, -3.0, 1e-8, 0.3, 7.0, 1e6, -40.3, INF, -INF, NAN]),
+            name=f"{n} edges",
+            dtypes=("float64",),
+            tol=(1e-9, 1e-9),
+            forms=VALUES,
+        )
+        for n in (0, 1, 2, 3)
+    ),
+    *(
+        Case(
+            "aten::special_zeta",
+            x,
+            V([-7.4, -1.5, 0.0, -1.0, 1e-8, 0.3, 7.0, 1e6, -40.3, NAN]),
+            name=f"{x} edges",
+            dtypes=("float64",),
+            tol=(1e-9, 1e-9),
+            forms=VALUES,
+        )
+        for x in (0.5, 1.0, 1.5, 2.0, 3.0, 60.0)
+    ),
     Case("aten::special_xlog1py", T(2, 3), P(3), dtypes=F32_F64, forms=CORE),
     Case(
         "aten::special_xlog1py",
