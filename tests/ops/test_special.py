@@ -65,7 +65,7 @@ FUNCTIONS = [
             n,
             V([-7.4, -1.5, -0.1, 0.0, -1.0, -3.0, 1e-8, 0.3, 7.0, 1e6, -40.3, INF, -INF, NAN]),
             name=f"{n} edges",
-            dtypes=("float64",),
+            dtypes=(torch.float64,),
             tol=(1e-9, 1e-9),
             forms=VALUES,
         )
@@ -77,7 +77,7 @@ FUNCTIONS = [
             x,
             V([-7.4, -1.5, 0.0, -1.0, 1e-8, 0.3, 7.0, 1e6, -40.3, NAN]),
             name=f"{x} edges",
-            dtypes=("float64",),
+            dtypes=(torch.float64,),
             tol=(1e-9, 1e-9),
             forms=VALUES,
         )
