@@ -74,7 +74,7 @@ FUNCTIONS = [
     *(
         Case(
             "aten::special_zeta",
-            x,
+            V([x]),
             V([-7.4, -1.5, 0.0, -1.0, 1e-8, 0.3, 7.0, 1e6, -40.3, NAN]),
             name=f"{x} edges",
             dtypes=(torch.float64,),
