@@ -91,8 +91,8 @@ Value HurwitzZeta(Value x, Value q) {
   Value undefined = (x < 1.0) | ((q <= 0.0) & !pole & (shlo::floor(x) != x));
   y = shlo::where((q <= 0.0) & pole, INFINITY, y);
   y = shlo::where(undefined, NAN, y);
-  y = shlo::where(x == 1.0, INFINITY, y);
-  return shlo::select(shlo::is_nan(x) | shlo::is_nan(q), x + q, y);
+  y = shlo::select(shlo::is_nan(x) | shlo::is_nan(q), x + q, y);
+  return shlo::where(x == 1.0, INFINITY, y);
 }
 
 // The first derivative: reflected to x >= 0.5, moved up by six, then the asymptotic series.

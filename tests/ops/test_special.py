@@ -83,6 +83,34 @@ FUNCTIONS = [
         )
         for x in (0.5, 1.0, 1.5, 2.0, 3.0, 60.0)
     ),
+    *(
+        Case(
+            name,
+            P(6, low=low, high=high, grad=False),
+            P(6, low=low, high=high),
+            name=f"to {high}",
+            dtypes=F32_F64,
+            tol=tol,
+        )
+        for name in ("aten::igamma", "aten::igammac")
+        for low, high, tol in (
+            (0.01, 1.5, {torch.float32: (1e-5, 1e-6), torch.float64: (1e-10, 1e-11)}),
+            (1, 30, {torch.float32: (2e-5, 2e-6), torch.float64: (1e-10, 1e-11)}),
+            (500, 600, {torch.float32: (1e-4, 1e-5), torch.float64: (1e-10, 1e-11)}),
+        )
+    ),
+    *(
+        Case(
+            name,
+            V([0.0, 0.0, 1.0, -1.0, 2.0, INF, INF, 2.0, NAN, 1.0, 3.0]),
+            V([0.0, 1.0, 0.0, 1.0, -1.0, 2.0, INF, INF, 1.0, NAN, 3.0]),
+            name="edges",
+            dtypes=F32_F64,
+            tol=(1e-6, 1e-7),
+            forms=VALUES,
+        )
+        for name in ("aten::igamma", "aten::igammac")
+    ),
     Case("aten::special_xlog1py", T(2, 3), P(3), dtypes=F32_F64, forms=CORE),
     Case(
         "aten::special_xlog1py",
