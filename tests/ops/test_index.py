@@ -118,6 +118,7 @@ MASKS = [
     Case("aten::nonzero", V([[0, 2, 0], [1, 0, 3]]), dtypes=ALL, backward=False, strides=False),
     Case("aten::nonzero", M([False, True, False, True, False]), name="rank 1", dtypes=BOOL),
     Case("aten::nonzero", V(True), name="scalar", dtypes=BOOL),
+    Case("aten::nonzero", V(False), name="scalar zero", dtypes=BOOL),
     Case("aten::nonzero", T(0, 3), name="no elements", backward=False),
     Case("aten::nonzero", V([0.0, 0.0]), name="none", dtypes=F32, backward=False),
     Case(
