@@ -21,12 +21,17 @@ Value Parameter(const Call& c, int i) { return convert(c.tensor(i), DrawDType(c)
 
 // --- uniform -------------------------------------------------------------------------------------
 
-// uniform(self, from, to): [from, to). A draw that rounds to `to` becomes `from`.
+// uniform(self, from, to): [from, to), of both parts of complex numbers. A draw that rounds to `to`
+// becomes `from`.
 Value Uniform(Call& c) {
+  const DType dtype = c.out().dtype, part = RealType(dtype);
+  Dims dims = c.out().dims;
+  if (IsComplex(dtype)) dims.insert(dims.begin(), 2);
   Value from = Parameter(c, 1), to = Parameter(c, 2);
-  Value x = UniformUnit(c, c.out().dtype, c.out().dims) * (to - from) + from;
-  x = convert(x, c.out().dtype);
-  return where(x >= convert(to, x.dtype()), convert(from, x.dtype()), x);
+  Value x = convert(UniformUnit(c, part, dims) * (to - from) + from, part);
+  x = where(x >= convert(to, part), convert(from, part), x);
+  if (!IsComplex(dtype)) return x;
+  return complex(squeeze(slice_dim(x, 0, 0, 1), 0), squeeze(slice_dim(x, 0, 1, 2), 0));
 }
 
 LOWER("aten::uniform", Uniform, {.random = true});

@@ -69,6 +69,14 @@ def test_normal_of_tensors():
     assert_moments(torch.normal(1.0, std).cpu().double(), 1, 0.5)
 
 
+def test_complex_uniform_draws_both_parts():
+    x = draw("uniform_", -1, 2, dtype=torch.complex64)
+    for part in (x.real, x.imag):
+        assert -1 <= part.min() < -0.9
+        assert 1.9 < part.max() < 2
+    assert torch.corrcoef(torch.stack([x.real, x.imag]))[0, 1].abs() < 0.05
+
+
 def test_complex_normal_has_unit_variance():
     torch.manual_seed(3)
     z = torch.randn(N, dtype=torch.complex64, device=DEVICE).cpu()
