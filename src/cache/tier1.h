@@ -9,6 +9,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
@@ -65,6 +66,13 @@ class Tier1 {
     Evict(nullptr);
   }
 
+  // At most so many programs, however small. Unlimited until called.
+  void SetEntryCap(int64_t entries) {
+    std::lock_guard lock(mutex_);
+    entry_cap_ = entries;
+    Evict(nullptr);
+  }
+
   // Forgets every program that is not being compiled.
   void Clear() {
     std::lock_guard lock(mutex_);
@@ -96,7 +104,7 @@ class Tier1 {
   }
 
   void Evict(const Slot* keep) {
-    while (stats_.bytes > byte_cap_) {
+    while (stats_.bytes > byte_cap_ || static_cast<int64_t>(slots_.size()) > entry_cap_) {
       auto oldest = slots_.end();
       for (auto it = slots_.begin(); it != slots_.end(); ++it) {
         if (!it->second->done || it->second.get() == keep) continue;
@@ -112,6 +120,7 @@ class Tier1 {
 
   mutable std::mutex mutex_;
   int64_t byte_cap_;
+  int64_t entry_cap_ = std::numeric_limits<int64_t>::max();
   Slots slots_;
   Tier1Stats stats_;
 };

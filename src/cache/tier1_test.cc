@@ -59,6 +59,19 @@ TEST(Tier1, EvictsTheLeastRecentlyUsed) {
   EXPECT_EQ(cache.stats().entries, 0);
 }
 
+TEST(Tier1, HoldsNoMoreProgramsThanItsCap) {
+  Tier1<Thing> cache(1000);
+  int count = 0;
+  for (uint64_t i = 0; i < 5; ++i) (void)cache.GetOrCompile({i, 0, 0}, Make(1, i, &count));
+  EXPECT_EQ(cache.stats().entries, 5);
+  cache.SetEntryCap(3);
+  EXPECT_EQ(cache.stats().entries, 3);
+  (void)cache.GetOrCompile({9, 0, 0}, Make(1, 9, &count));
+  EXPECT_EQ(cache.stats().entries, 3);
+  (void)cache.GetOrCompile({4, 0, 0}, Make(1, 10, &count));
+  EXPECT_EQ(count, 6);  // the last ones are still there
+}
+
 TEST(Tier1, DoesNotKeepFailures) {
   Tier1<Thing> cache(100);
   auto failed = cache.GetOrCompile(

@@ -152,6 +152,10 @@ Result<Runtime*> Runtime::Get() {
   return runtime;
 }
 
+// Each program on a CPU plugin takes 4 to 25 memory maps of the process. Linux allows 65530, and
+// XLA crashes where it does not get one.
+constexpr int64_t kMostCpuPrograms = 4096;
+
 Result<std::unique_ptr<Runtime>> Runtime::Open() {
   RETURN_IF_ERROR(env::ParseStatus());
   ASSIGN_OR_RETURN(std::string path, ChoosePlugin(GetGlobal().candidates));
@@ -160,6 +164,7 @@ Result<std::unique_ptr<Runtime>> Runtime::Open() {
   ASSIGN_OR_RETURN(runtime->client_, pjrt::Client::Create(plugin));
   runtime->plugin_path_ = path;
   runtime->is_cpu_ = runtime->client_->platform_name() == "cpu";
+  if (runtime->is_cpu_) runtime->tier1_.SetEntryCap(kMostCpuPrograms);
   Log(LogLevel::kInfo,
       "device tpu runs on " + runtime->client_->platform_name() + " through " + path);
   return runtime;
@@ -177,6 +182,10 @@ pjrt::CompileOptions Runtime::OptionsFor(const CallSpec& spec) const {
   }
   using pjrt::CompileEffort;
   auto options = client_->DefaultCompileOptions(few ? CompileEffort::kQuick : CompileEffort::kFull);
+  if (is_cpu_) {
+    // One object file a program, for the memory maps; see kMostCpuPrograms.
+    options.hints["xla_cpu_parallel_codegen_split_count"] = int64_t{1};
+  }
   if (is_cpu_ && !few) {
     options.hints["xla_cpu_use_fusion_emitters"] = false;
     options.hints["xla_backend_optimization_level"] = int64_t{1};
