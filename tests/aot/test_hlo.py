@@ -182,3 +182,43 @@ def test_command(tmp_path):
         f"from torch_tpu.hlo.__main__ import main; raise SystemExit(main(['diff', {a!r}, {b!r}]))"
     )
     assert run_python(code).stdout == "the same: 7 lines\n"
+
+
+def test_folders_are_compared_by_name(tmp_path, capsys):
+    before, after = tmp_path / "before", tmp_path / "after"
+    for folder in (before, after):
+        folder.mkdir()
+    write(before, same=MATMUL, changed=MATMUL, gone=MATMUL)
+    write(after, same=RENAMED, changed=RENAMED.replace("stablehlo.tanh", "stablehlo.cosine"))
+    assert main(["diff", str(before), str(after)]) == 1
+    assert capsys.readouterr().out == (
+        f"changed: differs\ngone: only in {before}\n3 modules, 2 of them not the same\n"
+    )
+    assert main(["diff", str(before), str(before)]) == 0
+
+
+RANK = """
+import functools, os, sys
+import torch
+from torch import nn
+from torch_tpu.aot import capture
+if os.environ["RANK"] == "1":  # what a rank did before must not show in its programs
+    (torch.ones(3, device="tpu") * 2).cpu()
+    nn.Linear(2, 2)
+model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.1), nn.ReLU(), nn.Linear(8, 2))
+step = capture(
+    model,
+    (torch.zeros(3, 4),),
+    loss_fn=lambda out: out.square().mean(),
+    optimizer=functools.partial(torch.optim.AdamW, lr=0.1),
+)
+open(sys.argv[1], "w").write(step.text)
+"""
+
+
+def test_all_ranks_emit_the_same_training_step(tmp_path, capsys):
+    paths = [str(tmp_path / f"rank{r}.mlir") for r in range(2)]
+    for rank, path in enumerate(paths):
+        code = f"import sys; sys.argv.append({path!r})" + RANK
+        run_python(code, RANK=str(rank), PYTHONHASHSEED=str(rank))
+    assert main(["diff", *paths]) == 0, capsys.readouterr().out

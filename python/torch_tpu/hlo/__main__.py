@@ -1,7 +1,8 @@
 """`python -m torch_tpu.hlo`: `diff A B` compares two modules, `show FILE` prints one by operator.
 
 The exit status of `diff` is 0 when the modules are the same but for names, numbers, locations,
-metadata and the module's name, 1 when they differ, and 2 when a file is no module.
+metadata and the module's name, 1 when they differ, and 2 when a file is no module. Two folders are
+compared file by file, by name.
 """
 
 from __future__ import annotations
@@ -52,6 +53,25 @@ def diff(path_a: str, path_b: str, context: int = 3) -> int:
     return DIFFERENT
 
 
+def diff_folders(path_a: Path, path_b: Path) -> int:
+    """Names the modules of two folders that differ or that one of them lacks."""
+    names_a, names_b = ({f.name for f in p.iterdir() if f.is_file()} for p in (path_a, path_b))
+    different = 0
+    for name in sorted(names_a | names_b):
+        if name not in names_a or name not in names_b:
+            where = path_a if name in names_a else path_b
+            print(f"{name}: only in {where}")
+        elif [line.text for line in _canonical(str(path_a / name))[1]] != [
+            line.text for line in _canonical(str(path_b / name))[1]
+        ]:
+            print(f"{name}: differs")
+        else:
+            continue
+        different += 1
+    print(f"{len(names_a | names_b)} modules, {different} of them not the same")
+    return DIFFERENT if different else SAME
+
+
 def _line_number(lines: list[Line], index: int) -> str:
     return str(lines[index].number) if index < len(lines) else "end"
 
@@ -64,8 +84,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    compare = commands.add_parser("diff", help="compare two modules")
-    compare.add_argument("a", help="a file, or - for standard input")
+    compare = commands.add_parser("diff", help="compare two modules, or two folders of them")
+    compare.add_argument("a", help="a file, - for standard input, or a folder")
     compare.add_argument("b")
     compare.add_argument("-U", "--context", type=int, default=3, help="lines around a difference")
     shown = commands.add_parser("show", help="print a module by operator, with source lines")
@@ -73,6 +93,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     try:
         if arguments.command == "diff":
+            folders = [Path(p) for p in (arguments.a, arguments.b) if Path(p).is_dir()]
+            if len(folders) == 2:
+                return diff_folders(*folders)
             return diff(arguments.a, arguments.b, arguments.context)
         print(by_operator(_read(arguments.file)))
         return SAME
