@@ -27,6 +27,7 @@ from torch_tpu._modes import (
     eager_mode,
     fallback_counts,
     get_eager_mode,
+    host_operator_counts,
     launch_count,
     reset_counters,
 )
@@ -67,6 +68,7 @@ __all__ = [
     "get_eager_mode",
     "get_rng_state",
     "get_rng_state_all",
+    "host_operator_counts",
     "init",
     "initial_seed",
     "is_available",

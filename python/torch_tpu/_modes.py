@@ -53,6 +53,11 @@ def fallback_counts() -> dict[str, int]:
     return dict(sorted(_C._fallback_counts().items()))
 
 
+def host_operator_counts() -> dict[str, int]:
+    """How often each declared host operator ran, by name; `torch_tpu.operators` says why there."""
+    return dict(sorted(_C._host_operator_counts().items()))
+
+
 def counters() -> dict[str, int]:
     """All counters of the runtime since the start or the last `reset_counters()`."""
     return dict(sorted(_C._counters().items()))

@@ -10,19 +10,23 @@ from dataclasses import dataclass
 
 import torch
 
-from torch_tpu import _C, _decompositions
+from torch_tpu import _C, _decompositions, _excluded
 
 LOWERING = "lowering"
 DECOMPOSITION = "decomposition"
 DEVICE = "device"
+HOST = "host"
 COMPOSITE = "composite"
+EXCLUDED = "excluded"
 MISSING = "missing"
 
 MEANING = {
     LOWERING: "a lowering of this project builds its program",
     DECOMPOSITION: "PyTorch's decomposition is traced into one program",
     DEVICE: "a kernel of the device layer: copies, views, storage, random state",
+    HOST: "a declared host operator: copied to the CPU, run there and copied back",
     COMPOSITE: "PyTorch's default kernel, made of other operators",
+    EXCLUDED: "left out on purpose, with a reason; raises NotImplementedError",
     MISSING: "raises NotImplementedError",
 }
 
@@ -42,7 +46,7 @@ class Resolution:
     kind: str
     """One of the keys of `MEANING`."""
     detail: str
-    """File and line of the lowering, or empty."""
+    """File and line of the lowering, or why the host runs it or nothing does, or empty."""
 
 
 def split(name: str) -> tuple[str, str]:
@@ -93,6 +97,9 @@ def _lowerings() -> dict[str, str]:
 def _resolve(name: str, lowerings: dict[str, str]) -> Resolution:
     base, overload = split(name)
     functional = f"aten::{functional_base(base)}"
+    reason = _C._host_operators().get(functional_base(base))
+    if reason and _has(name, "CPU"):
+        return Resolution(name, HOST, reason)
     if _has(name, "PrivateUse1") or not _is_composite(name):
         place = lowerings.get(f"{functional}.{overload}") or lowerings.get(functional)
         if place:
@@ -103,6 +110,8 @@ def _resolve(name: str, lowerings: dict[str, str]) -> Resolution:
         return Resolution(name, DEVICE, "")
     if _is_composite(name):
         return Resolution(name, COMPOSITE, "")
+    if left_out := _excluded.reason(functional_base(base)):
+        return Resolution(name, EXCLUDED, left_out)
     return Resolution(name, MISSING, "")
 
 

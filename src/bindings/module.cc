@@ -11,6 +11,7 @@
 #include "device/fallback.h"
 #include "device/generator.h"
 #include "device/hooks.h"
+#include "device/host_ops.h"
 #include "device/mode.h"
 #include "device/precision.h"
 #include "device/register.h"
@@ -109,6 +110,12 @@ py::list Lowerings() {
   return out;
 }
 
+std::map<std::string, std::string> HostOperatorReasons() {
+  std::map<std::string, std::string> reasons;
+  for (const device::HostOperator& host : device::HostOperators()) reasons[host.base] = host.reason;
+  return reasons;
+}
+
 std::map<std::string, std::string> RuntimeInfo() {
   const graph::Runtime& runtime = RuntimeOrThrow();
   const auto& client = runtime.client();
@@ -162,6 +169,8 @@ void Define(py::module_& m) {
   m.def("_get_mode", [] { return std::string(device::ModeName(device::CurrentMode())); });
   m.def("_set_cpu_fallback", &device::SetCpuFallback);
   m.def("_fallback_counts", &device::FallbackCounts);
+  m.def("_host_operators", &HostOperatorReasons);
+  m.def("_host_operator_counts", &device::HostOperatorCounts);
   m.def("_env_variables", &EnvVariables);
   m.def("_lowerings", &Lowerings);
   m.def("_runtime_info", &RuntimeInfo);

@@ -68,7 +68,8 @@ void TakeCounted(const Entry& entry, const ValueRef& count_value, std::vector<at
   const int64_t count = MakeTensor(count_value, at::kLong, {}, {}).item<int64_t>();
   for (const auto& padded : entry.padded) {
     at::Tensor& t = (*fresh)[padded.output];
-    if (t.defined() && t.size(padded.dim) > count) t = t.narrow(padded.dim, 0, count);
+    if (t.defined() && t.dim() > 0 && t.size(padded.dim) > count)
+      t = t.narrow(padded.dim, 0, count);
   }
 }
 

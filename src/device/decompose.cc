@@ -157,6 +157,7 @@ MetaOutputs RunShapeFunction(const OpInfo& info, const Signature& signature,
     if (info.returns[r] != -1) continue;
     int size = -1;
     const bool list = returns[r].type()->kind() == c10::TypeKind::ListType;
+    if (list && returns.size() == 1) size = static_cast<int>(types.size());
     // A list that is returned is as long as the argument that it is the new value of.
     for (size_t i = 0; list && i < info.args.size(); ++i) {
       if (returns[r].name() == info.args[i].name + "_out")

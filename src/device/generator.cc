@@ -52,8 +52,8 @@ c10::intrusive_ptr<c10::TensorImpl> GeneratorImpl::get_state() const {
 }
 
 std::array<uint64_t, 2> GeneratorImpl::Next() {
-  // Both words are hashed, because the plugin's own algorithm decides what they mean: on a TPU it is
-  // the hardware's, which nobody promises to keep states apart that differ by little.
+  // Both words are hashed, because the plugin's own algorithm decides what they mean: on a TPU it
+  // is the hardware's, which nobody promises to keep states apart that differ by little.
   const uint64_t call = SplitMix(offset_++);
   return {SplitMix(seed_ ^ call), SplitMix(seed_ + call)};
 }

@@ -97,7 +97,7 @@ void Describe(const Stack& stack, MetaOutputs* out) {
 }
 
 // PyTorch's promotion over tensors and positional Scalars.
-DType CommonDType(const OpInfo& info, const Stack& meta_args) {
+DType CommonDType(const OpInfo& info, const Stack& meta_args) try {
   at::native::ResultTypeState state = {};
   bool any = false;
   const auto& schema_args = info.op.schema().arguments();
@@ -122,6 +122,8 @@ DType CommonDType(const OpInfo& info, const Stack& meta_args) {
     }
   }
   return any ? ToDType(at::native::result_type(state)) : DType::kInvalid;
+} catch (const c10::Error&) {  // float8 promotes with nothing; operators that mix it do not promote
+  return DType::kInvalid;
 }
 
 // A functional schema may have factory options that out= lacks (dtype, layout, device, pin_memory):

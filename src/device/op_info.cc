@@ -28,12 +28,12 @@ c10::TypePtr Unwrap(const c10::TypePtr& type, bool* optional) {
   return type;
 }
 
-// Operators whose schema does not mark what they write: argument -> functional result that goes
-// there.
-const std::set<std::string>& StatisticsWriters() {
-  static const auto* names = new std::set<std::string>{"aten::native_batch_norm",
-                                                       "aten::batch_norm_gather_stats_with_counts"};
-  return *names;
+// Operators whose schema does not mark that they write their running mean and variance: the
+// position of the mean, which the variance follows; -1 for all others.
+int RunningStatistics(const std::string& name) {
+  if (name == "aten::native_batch_norm" || name == "aten::batch_norm_gather_stats_with_counts")
+    return 3;
+  return name == "aten::batch_norm_update_stats" ? 1 : -1;
 }
 
 const std::set<std::string>& IndexOperators() {
@@ -222,9 +222,9 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
       out_dtype = static_cast<int>(i);
     args.push_back(std::move(info));
   }
-  if (StatisticsWriters().count(schema.name()) > 0 && form == Form::kFunctional) {
+  if (const int mean = RunningStatistics(schema.name()); mean >= 0 && form == Form::kFunctional) {
     form = Form::kMutating;
-    for (int i : {3, 4}) {
+    for (int i : {mean, mean + 1}) {
       args[i].written = true;
       written.push_back(i);
     }

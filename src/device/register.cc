@@ -9,6 +9,7 @@
 #include "device/decompose.h"
 #include "device/direct.h"
 #include "device/fallback.h"
+#include "device/host_ops.h"
 #include "device/mode.h"
 
 namespace torch_tpu::device {
@@ -30,6 +31,18 @@ class BoxedKernel final : public c10::OperatorKernel {
 
  private:
   std::atomic<OpInfo*> info_{nullptr};
+};
+
+// The kernel of an overload that runs on the host.
+class HostKernel final : public c10::OperatorKernel {
+ public:
+  explicit HostKernel(const HostOperator& host) : host_(host) {}
+  void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
+    RunOnHost(host_, op, stack);
+  }
+
+ private:
+  const HostOperator& host_;
 };
 
 bool Has(const c10::OperatorHandle& op, DispatchKey key) { return op.hasKernelForDispatchKey(key); }
@@ -81,7 +94,15 @@ void RegisterOperators() {
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     if (name.name.rfind("aten::", 0) != 0) continue;
     auto op = c10::Dispatcher::singleton().findSchema(name);
-    if (!op || !Wanted(*op)) continue;
+    if (!op) continue;
+    if (const HostOperator* host = FindHostOperator(name)) {
+      if (Has(*op, DispatchKey::CPU)) {
+        library->impl(FullName(name).c_str() + 6, torch::CppFunction::makeFromBoxedFunctor(
+                                                      std::make_unique<HostKernel>(*host)));
+      }
+      continue;
+    }
+    if (!Wanted(*op)) continue;
     if (auto direct = MakeDirectKernel(*op)) {
       kernels->push_back(c10::Dispatcher::singleton().registerImpl(
           name, DispatchKey::PrivateUse1, std::move(direct->function), direct->signature, nullptr,

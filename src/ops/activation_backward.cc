@@ -135,6 +135,22 @@ Value GluJvp(Call& c) {
   return d_value * gate + glu * (1.0 - gate) * d_gate;
 }
 
+// glu_backward_jvp(grad_x, grad_glu, x, dgrad_glu, dx, dim): how glu_backward changes along
+// (dgrad_glu, dx).
+Value GluBackwardJvp(Call& c) {
+  Value grad = shlo::opmath(c.tensor(1)), x = shlo::opmath(c.tensor(2));
+  Value d_grad = shlo::opmath(c.tensor(3)), dx = shlo::opmath(c.tensor(4));
+  int64_t dim = shlo::wrap_dim(c.integer(5), x.rank());
+  int64_t half = x.dim(dim) / 2;
+  const auto first = [&](Value v) { return slice_dim(v, dim, 0, half); };
+  const auto second = [&](Value v) { return slice_dim(v, dim, half, 2 * half); };
+  Value gate = logistic(second(x)), slope = gate * (1.0 - gate), d_gate = slope * second(dx);
+  Value d_slope = (1.0 - gate * 2.0) * d_gate;
+  Value parts[] = {d_grad * gate + grad * d_gate,
+                   (d_grad * first(x) + grad * first(dx)) * slope + grad * first(x) * d_slope};
+  return concatenate(parts, dim);
+}
+
 std::vector<TensorType> GluJvpShape(const Call& c) { return {c.tensor(0).type()}; }
 
 LOWER("aten::sigmoid_backward", SigmoidBackward);
@@ -156,6 +172,7 @@ LOWER("aten::softplus_backward", SoftplusBackward);
 LOWER("aten::log_sigmoid_backward", LogSigmoidBackward);
 LOWER("aten::glu_backward", GluBackward);
 LOWER("aten::glu_jvp", GluJvp, {.shape = GluJvpShape});
+LOWER("aten::glu_backward_jvp", GluBackwardJvp, {.shape = GluJvpShape});
 
 }  // namespace
 }  // namespace torch_tpu::ops

@@ -172,6 +172,35 @@ Results Backward(Call& c) {
   return grads;
 }
 
+// PyTorch's operator for the CPU, without dropout: query, key, value, dropout_p, is_causal,
+// attn_mask, scale -> output, logsumexp
+Results CpuFlash(Call& c) {
+  const Attention a = ReadAttention(c, 0);
+  const Softmax s = Probabilities(c, a, c.opt_tensor(5), c.boolean(4), 6);
+  Value y = TimesHead(c, shlo::convert(s.probabilities, a.value.dtype()), a.value, Side::kPlain);
+  return {shlo::reshape(y, c.out(0).dims), shlo::reshape(s.logsumexp, c.out(1).dims)};
+}
+
+// grad_out, query, key, value, out, logsumexp, dropout_p, is_causal, attn_mask, scale -> grads of
+// query, key, value
+Results CpuFlashBackward(Call& c) {
+  Call inner(c.builder(), c.name());
+  inner.dot_precision = c.precision();
+  inner.args.resize(17);
+  for (int i = 0; i < 4; ++i) inner.args[static_cast<size_t>(i)] = c.args[static_cast<size_t>(i)];
+  if (c.has(8)) inner.args[4] = c.args[8];
+  inner.args[12].v = Number{DType::kF64, 0.0, {}};
+  inner.args[13] = c.args[7];
+  if (c.has(9)) inner.args[16] = c.args[9];
+  inner.outs = {c.out(0), c.out(1), c.out(2), {}};
+  Results grads = Backward(inner);
+  grads.resize(3);
+  return grads;
+}
+
+LOWER("aten::_scaled_dot_product_flash_attention_for_cpu", CpuFlash, {.precision = true});
+LOWER("aten::_scaled_dot_product_flash_attention_for_cpu_backward", CpuFlashBackward,
+      {.precision = true});
 LOWER("aten::_scaled_dot_product_fused_attention_overrideable", Forward,
       {.random = true, .precision = true, .zero_draws_nothing = 4});
 LOWER("aten::_scaled_dot_product_fused_attention_overrideable_backward", Backward,

@@ -4,17 +4,12 @@
 // in the weight. A transposed convolution is the second used forward; its gradients are the first
 // and the third with roles exchanged. Output sizes are given, never computed, so that rounding in
 // the size formula and output_padding need no cases.
-#include <numeric>
+#include "ops/convolution.h"
 
-#include "ops/call.h"
+#include <numeric>
 
 namespace torch_tpu::ops {
 namespace {
-
-struct Geometry {
-  Dims stride, padding, dilation;
-  int64_t groups = 1;
-};
 
 // One number stands for all spatial dims.
 Dims Expand(Dims values, size_t rank) {
@@ -23,13 +18,11 @@ Dims Expand(Dims values, size_t rank) {
 }
 
 // Arguments stride, padding, dilation start at `first`, groups is at first + 5.
-Geometry ReadGeometry(const Call& c, int first, int64_t rank) {
+ConvGeometry ReadGeometry(const Call& c, int first, int64_t rank) {
   const size_t n = static_cast<size_t>(rank);
   return {Expand(c.ints(first), n), Expand(c.ints(first + 1), n), Expand(c.ints(first + 2), n),
           c.integer(first + 5)};
 }
-
-Dims Spatial(const Dims& dims) { return Dims(dims.begin() + 2, dims.end()); }
 
 Dims SpatialPositions(int64_t rank) {
   Dims positions(static_cast<size_t>(rank));
@@ -64,8 +57,11 @@ Value Convolve(const Call& c, Value lhs, Value rhs, const shlo::ConvDims& dims,
                            shlo::opmath_dtype(lhs.dtype()));
 }
 
-// x[n, groups * i, ...] with w[o, i, ...]: y[n, o, ...] of spatial dims `out`.
-Value Correlate(const Call& c, Value x, Value w, const Geometry& g, const Dims& out) {
+}  // namespace
+
+Dims Spatial(const Dims& dims) { return Dims(dims.begin() + 2, dims.end()); }
+
+Value Correlate(const Call& c, Value x, Value w, const ConvGeometry& g, const Dims& out) {
   const size_t rank = out.size();
   Dims result = {x.dim(0), w.dim(0)};
   result.insert(result.end(), out.begin(), out.end());
@@ -79,6 +75,8 @@ Value Correlate(const Call& c, Value x, Value w, const Geometry& g, const Dims& 
   window.reversal.assign(rank, false);
   return Convolve(c, x, w, PlainDims(static_cast<int64_t>(rank)), window, g.groups, 1);
 }
+
+namespace {
 
 // w[groups * o, i, ...] to [groups * i, o, ...], each kernel reversed: the kernel of the adjoint in
 // the input.
@@ -96,9 +94,10 @@ Value AdjointKernel(Value w, int64_t groups) {
   return shlo::reverse(shlo::reshape(swapped, merged), SpatialPositions(w.rank() - 2));
 }
 
-// The adjoint of Correlate in x: y[n, o, ...] with w[o, i, ...] to [n, groups * i, ...] of spatial
-// dims `in`.
-Value CorrelateInputAdjoint(const Call& c, Value y, Value w, const Geometry& g, const Dims& in) {
+}  // namespace
+
+Value CorrelateInputAdjoint(const Call& c, Value y, Value w, const ConvGeometry& g,
+                            const Dims& in) {
   const size_t rank = in.size();
   Dims result = {y.dim(0), w.dim(1) * g.groups};
   result.insert(result.end(), in.begin(), in.end());
@@ -115,9 +114,8 @@ Value CorrelateInputAdjoint(const Call& c, Value y, Value w, const Geometry& g, 
                   g.groups, 1);
 }
 
-// The adjoint of Correlate in w: x[n, groups * i, ...] with y[n, o, ...] to [o, i, ...] of spatial
-// dims `kernel`. The batch is what is summed over, so it takes the place of the features.
-Value CorrelateWeightAdjoint(const Call& c, Value x, Value y, const Geometry& g,
+// The batch is what is summed over, so it takes the place of the features.
+Value CorrelateWeightAdjoint(const Call& c, Value x, Value y, const ConvGeometry& g,
                              const Dims& kernel) {
   const size_t rank = kernel.size();
   Dims result = {y.dim(1), x.dim(1) / g.groups};
@@ -135,10 +133,12 @@ Value CorrelateWeightAdjoint(const Call& c, Value x, Value y, const Geometry& g,
   return Convolve(c, x, y, dims, window, 1, g.groups);
 }
 
+namespace {
+
 // input, weight, bias, stride, padding, dilation, transposed, output_padding, groups
 Value Convolution(Call& c) {
   Value x = c.tensor(0), w = c.tensor(1);
-  const Geometry g = ReadGeometry(c, 3, x.rank() - 2);
+  const ConvGeometry g = ReadGeometry(c, 3, x.rank() - 2);
   const Dims out = Spatial(c.out().dims);
   Value y = c.boolean(6) ? CorrelateInputAdjoint(c, x, w, g, out) : Correlate(c, x, w, g, out);
   if (!c.has(2)) return y;
@@ -150,7 +150,7 @@ Value Convolution(Call& c) {
 Results ConvolutionBackward(Call& c) {
   const int first = c.size() - 7;
   Value dy = c.tensor(0), x = c.tensor(1), w = c.tensor(2);
-  const Geometry g = ReadGeometry(c, first, x.rank() - 2);
+  const ConvGeometry g = ReadGeometry(c, first, x.rank() - 2);
   const bool transposed = c.boolean(first + 3);
   const std::vector<bool> mask = c.bools(first + 6);
   const Dims in = Spatial(x.dims()), kernel = Spatial(w.dims());
@@ -173,7 +173,7 @@ Results ConvolutionBackward(Call& c) {
 std::vector<TensorType> ConvolutionShape(const Call& c) {
   const Value x = c.tensor(0), w = c.tensor(1);
   const size_t rank = static_cast<size_t>(x.rank() - 2);
-  const Geometry g = ReadGeometry(c, 3, x.rank() - 2);
+  const ConvGeometry g = ReadGeometry(c, 3, x.rank() - 2);
   const bool transposed = c.boolean(6);
   const Dims output_padding = Expand(c.ints(7), rank);
   Dims dims = {x.dim(0), transposed ? w.dim(1) * g.groups : w.dim(0)};

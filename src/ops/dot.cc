@@ -1,8 +1,9 @@
 // The one product that all matrix products are made of, with the dims that PyTorch flattened.
 //
 // PyTorch makes `linear` of a [batch, length, features] tensor a product of a [batch * length,
-// features] matrix. A TPU tiles the last two dims, so that flattening moves the data unless `length`
-// fills its tiles. The product therefore takes flattened and transposed factors as they were before.
+// features] matrix. A TPU tiles the last two dims, so that flattening moves the data unless
+// `length` fills its tiles. The product therefore takes flattened and transposed factors as they
+// were before.
 #include <algorithm>
 #include <utility>
 
@@ -111,8 +112,8 @@ Value Dot(const Call& c, Value lhs, Value rhs, const shlo::DotDims& dims) {
   Agree(a, dims.lhs_contract, b, dims.rhs_contract);
   const shlo::DotDims parts = {PartsOf(a, dims.lhs_batch), PartsOf(b, dims.rhs_batch),
                                PartsOf(a, dims.lhs_contract), PartsOf(b, dims.rhs_contract)};
-  Value product = shlo::dot_general(a.value, b.value, parts, c.precision(),
-                                    shlo::opmath_dtype(lhs.dtype()));
+  Value product =
+      shlo::dot_general(a.value, b.value, parts, c.precision(), shlo::opmath_dtype(lhs.dtype()));
   return shlo::reshape(product, result);
 }
 

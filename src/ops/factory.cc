@@ -44,6 +44,7 @@ Value Arange(Call& c) {
 }
 
 LOWER("aten::arange", Arange);
+LOWER("aten::range", Arange);  // range(start, end, step): as long as its end is included
 
 // The dtype that steps of linspace and logspace are computed in: float64 for integers, for they
 // must not round up.

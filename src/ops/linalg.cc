@@ -85,8 +85,6 @@ Value CholeskySolve(Call& c) {
                        c.boolean(2));
 }
 
-std::vector<TensorType> LikeFirst(const Call& c) { return {c.tensor(0).type()}; }
-
 // factor, upper
 Value CholeskyInverse(Call& c) {
   return SolveCholesky(c.tensor(0), IdentityLike(c.tensor(0)), c.boolean(1));
@@ -109,7 +107,7 @@ Value Cross(Call& c) {
 LOWER("aten::linalg_cholesky_ex", CholeskyEx);
 LOWER("aten::linalg_solve_triangular", SolveTriangular);
 LOWER("aten::triangular_solve", TriangularSolve);
-LOWER("aten::_cholesky_solve_helper", CholeskySolve, {.shape = LikeFirst});
+LOWER("aten::_cholesky_solve_helper", CholeskySolve);
 LOWER("aten::cholesky_inverse", CholeskyInverse);
 LOWER("aten::linalg_cross", Cross);
 

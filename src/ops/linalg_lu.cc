@@ -25,6 +25,21 @@ Value Conjugate(Value x) {
   return IsComplex(x.dtype()) ? shlo::complex(shlo::real(x), -shlo::imag(x)) : x;
 }
 
+Value Adjoint(Value a) { return Conjugate(shlo::swap_dims(a, -2, -1)); }
+
+Value FullProduct(Value lhs, Value rhs) {
+  return shlo::dot_general(lhs, rhs, {{0}, {0}, {2}, {1}}, shlo::Precision::kHighest);
+}
+
+Value SliceAt(Value a, int64_t dim, Value k) {
+  Value zero = shlo::scalar(a.builder(), int64_t{0}, DType::kS32);
+  std::vector<Value> starts(3, zero);
+  starts[static_cast<size_t>(dim)] = k;
+  Dims sizes = a.dims();
+  sizes[static_cast<size_t>(dim)] = 1;
+  return shlo::dynamic_slice(a, starts, sizes);
+}
+
 Value IdentityLike(Value square) {
   Value row = shlo::index_like(square, square.rank() - 2, DType::kS32);
   Value column = shlo::index_like(square, square.rank() - 1, DType::kS32);
@@ -40,16 +55,6 @@ Value Triangle(Value a, bool lower, int64_t offset) {
 namespace {
 
 Value Spread(Value v, const Dims& dims) { return shlo::broadcast_to(v, dims); }
-
-// The slice of size 1 at `k` along `dim` of a rank-3 value.
-Value At(Value a, int64_t dim, Value k) {
-  Value zero = shlo::scalar(a.builder(), int64_t{0}, DType::kS32);
-  std::vector<Value> starts(3, zero);
-  starts[static_cast<size_t>(dim)] = k;
-  Dims sizes = a.dims();
-  sizes[static_cast<size_t>(dim)] = 1;
-  return shlo::dynamic_slice(a, starts, sizes);
-}
 
 // LAPACK measures complex pivots by |re| + |im|.
 Value PivotSize(Value x) {
@@ -71,7 +76,7 @@ Value PivotRow(Value column, Value rows, Value k) {
 Value SwapRows(Value a, Value k, Value p) {
   Value rows = shlo::index_like(a, 1, DType::kS32);
   Value at_p = rows == Spread(p, a.dims());
-  Value row_k = Spread(At(a, 1, k), a.dims());
+  Value row_k = Spread(SliceAt(a, 1, k), a.dims());
   Value row_p = Spread(shlo::reduce_sum(shlo::where(at_p, a, 0.0), {1}, true), a.dims());
   return shlo::where(rows == k, row_p, shlo::where(at_p, row_k, a));
 }
@@ -80,9 +85,9 @@ Value SwapRows(Value a, Value k, Value p) {
 Value Eliminate(Value a, Value k, Value pivot) {
   Value rows = shlo::index_like(a, 1, DType::kS32), columns = shlo::index_like(a, 2, DType::kS32);
   Value divisor = shlo::where(pivot == 0.0, 1.0, pivot);
-  Value column = At(a, 2, k);
+  Value column = SliceAt(a, 2, k);
   Value multiplier = Spread(column / Spread(divisor, column.dims()), a.dims());
-  Value reduced = a - multiplier * Spread(At(a, 1, k), a.dims());
+  Value reduced = a - multiplier * Spread(SliceAt(a, 1, k), a.dims());
   Value below = rows > k;
   a = shlo::where(below & (columns > k), reduced, a);
   return shlo::where(below & (columns == k), multiplier, a);
@@ -106,11 +111,11 @@ LuFactors FactorLu(Value a, bool pivot) {
         Value rows = shlo::index_like(order, 1, DType::kS32);
         Value p = Spread(shlo::reshape(k, {1, 1, 1}), {batch, 1, 1});
         if (pivot) {
-          p = PivotRow(At(lu, 2, k), rows, k);
+          p = PivotRow(SliceAt(lu, 2, k), rows, k);
           lu = SwapRows(lu, k, p);
           order = SwapRows(order, k, p);
         }
-        Value diagonal = At(At(lu, 1, k), 2, k);
+        Value diagonal = SliceAt(SliceAt(lu, 1, k), 2, k);
         Value next = k + 1.0;
         Value pivots = shlo::dynamic_update_slice(s[2], shlo::reshape(p + 1.0, {batch, 1}),
                                                   std::vector<Value>{zero(), k});
@@ -131,14 +136,11 @@ Value PermutationOf(Value pivots, int64_t m) {
   auto result = shlo::while_(
       init, [&](std::span<const Value> s) { return s[0] < static_cast<double>(count); },
       [&](std::span<const Value> s) {
-        return std::vector<Value>{s[0] + 1.0, SwapRows(s[1], s[0], At(column, 1, s[0]))};
+        return std::vector<Value>{s[0] + 1.0, SwapRows(s[1], s[0], SliceAt(column, 1, s[0]))};
       });
   return shlo::reshape(result[1], {batch, m});
 }
 
-namespace {
-
-// Rows of a[b, m, k] in the order rows[b, m], or with row i sent to place rows[i].
 Value PermuteRows(Value a, Value rows, bool inverse) {
   if (inverse) {
     Value place = shlo::index_like(rows, 1, DType::kS32);
@@ -155,8 +157,6 @@ Value PermuteRows(Value a, Value rows, bool inverse) {
   return shlo::gather(a, shlo::reshape(rows, {rows.dim(0), rows.dim(1), 1}), gather,
                       {1, 1, a.dim(2)});
 }
-
-}  // namespace
 
 Value SolveLu(Value lu, Value permutation, Value rhs, bool adjoint) {
   if (NumElements(rhs.dims()) == 0) return rhs;

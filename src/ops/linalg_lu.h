@@ -32,6 +32,16 @@ Value PermutationOf(Value pivots, int64_t m);
 Value SolveLu(Value lu, Value permutation, Value rhs, bool adjoint);
 
 Value Conjugate(Value x);  // x itself when real
+Value Adjoint(Value a);    // the last two dims swapped and conjugated
+
+// lhs[b, n, k] x rhs[b, k, m] at the highest precision: factors must not be rounded.
+Value FullProduct(Value lhs, Value rhs);
+
+// The slice of size 1 at `k` (rank 0, s32) along `dim` of a rank-3 value.
+Value SliceAt(Value a, int64_t dim, Value k);
+
+// Rows of a[b, m, k] in the order rows[b, m], or with row i sent to place rows[i] when `inverse`.
+Value PermuteRows(Value a, Value rows, bool inverse);
 
 // Ones where row and column agree: [n, n] spread to [b, n, n].
 Value IdentityLike(Value square);

@@ -5,8 +5,6 @@
 namespace torch_tpu::ops {
 namespace {
 
-Value Adjoint(Value a) { return Conjugate(shlo::swap_dims(a, -2, -1)); }
-
 // P with A = P L U, of dims [b, m, m].
 Value PermutationMatrix(Value permutation, DType dtype) {
   const int64_t batch = permutation.dim(0), m = permutation.dim(1);

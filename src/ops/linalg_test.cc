@@ -34,5 +34,37 @@ TEST(LinalgTest, EliminationIsOneLoopWhateverTheSize) {
   EXPECT_EQ(ops[0], ops[1]);
 }
 
+TEST(LinalgTest, QrIsOneLoopForTheFactorsAndOneForQ) {
+  std::string ops[2];
+  for (int i = 0; i < 2; ++i) {
+    const int64_t n = i == 0 ? 3 : 300;
+    TestCall c("aten::linalg_qr");
+    c.Tensor(DType::kF32, {n + 1, n}).String("reduced");
+    ops[i] = c.Out(DType::kF32, {n + 1, n}).Out(DType::kF32, {n, n}).Ops();
+  }
+  EXPECT_EQ(ops[0], ops[1]);
+  const size_t first = ops[0].find("while");
+  ASSERT_NE(first, std::string::npos) << ops[0];
+  EXPECT_NE(ops[0].find("while", first + 1), std::string::npos) << ops[0];
+}
+
+TEST(LinalgTest, ProductsOfFactorsAreNotRounded) {
+  TestCall c("aten::linalg_matrix_exp");
+  c.Tensor(DType::kF32, {3, 3});
+  const std::string text = c.Out(DType::kF32, {3, 3}).Text();
+  EXPECT_TRUE(Contains(text, "HIGHEST")) << text;
+  EXPECT_FALSE(Contains(text, "DEFAULT")) << text;
+}
+
+TEST(LinalgTest, JacobiPadsAnOddNumberOfRows) {
+  for (const int64_t n : {4, 5}) {
+    TestCall c("aten::_linalg_eigh");
+    c.Tensor(DType::kF64, {n, n}).String("L").Bool(false);
+    const std::string text = c.Out(DType::kF64, {n}).Out(DType::kF64, {0}).Text();
+    EXPECT_EQ(Contains(text, "stablehlo.pad"), n == 5) << text;
+    EXPECT_TRUE(Contains(text, n == 4 ? "tensor<1x2x4xf64>" : "tensor<1x3x5xf64>")) << text;
+  }
+}
+
 }  // namespace
 }  // namespace torch_tpu::ops

@@ -92,12 +92,13 @@ Results NormalizeBatch(Call& c, const BatchNormArguments& a, bool training) {
 // input, weight, bias, running_mean, running_var, training, momentum, eps
 Results BatchNorm(Call& c) { return NormalizeBatch(c, {3, 4, 6, 7}, c.boolean(5)); }
 
-// The same with results that are always there.
+// The same with running statistics that are results in evaluation too. The form that writes them
+// leaves them alone then.
 Results BatchNormFunctional(Call& c) {
   Results results = BatchNorm(c);
-  if (!c.boolean(5)) {
-    results[3] = c.tensor(3);
-    results[4] = c.tensor(4);
+  if (c.boolean(5)) return results;
+  for (int i : {3, 4}) {
+    if (c.out(i).dtype != DType::kInvalid) results[i] = c.tensor(i);
   }
   return results;
 }
@@ -154,6 +155,29 @@ Results Stats(Call& c) {
 
 std::vector<TensorType> StatsShape(const Call& c) {
   return {StatisticType(c.tensor(0)), StatisticType(c.tensor(0))};
+}
+
+// input, running_mean, running_var, momentum -> mean, biased variance and the new running
+// statistics (the schema does not mark that it writes them)
+Results UpdateStats(Call& c) {
+  Value x = shlo::opmath(c.tensor(0));
+  const Moments m = MomentsOver(x, ReducedDims(x));
+  Value mean = PerChannel(m.mean, x), variance = PerChannel(m.variance, x);
+  Results results = {mean, variance, Value(), Value()};
+  if (c.has(1)) results[2] = Running(c.tensor(1), mean, c.number(3));
+  if (c.has(2)) {
+    results[3] = Running(c.tensor(2), Unbiased(variance, CountPerChannel(x)), c.number(3));
+  }
+  results.resize(c.num_outs());  // two without running statistics
+  return results;
+}
+
+std::vector<TensorType> UpdateStatsShape(const Call& c) {
+  const TensorType type = {c.tensor(0).dtype(), {c.tensor(0).dim(1)}};
+  std::vector<TensorType> types = {type, type, {}, {}};
+  if (c.has(1)) types[2] = c.tensor(1).type();
+  if (c.has(2)) types[3] = c.tensor(2).type();
+  return types;
 }
 
 // input, mean[w, C], invstd[w, C], running_mean, running_var, momentum, eps, counts[w] -> mean,
@@ -235,6 +259,7 @@ LOWER("aten::_native_batch_norm_legit_no_training", BatchNormNoTraining);
 LOWER("aten::_native_batch_norm_legit_functional", BatchNormFunctional);
 LOWER("aten::native_batch_norm_backward", BatchNormBackward);
 LOWER("aten::batch_norm_stats", Stats, {.shape = StatsShape});
+LOWER("aten::batch_norm_update_stats", UpdateStats, {.shape = UpdateStatsShape});
 LOWER("aten::batch_norm_gather_stats_with_counts", GatherStats, {.shape = GatherStatsShape});
 LOWER("aten::batch_norm_elemt", Elemt, {.shape = LikeFirst});
 LOWER("aten::batch_norm_backward_reduce", BackwardReduce, {.shape = BackwardReduceShape});

@@ -69,6 +69,19 @@ Value Renorm(Call& c) {
   return x * Like(shlo::convert(factor, x.dtype()), x);
 }
 
+// _weight_norm_interface_backward(grad_w, saved_v, saved_g, saved_norms, dim) of
+// w = v * (g / norm), norms over all dims but `dim` -> grads of v and g
+Results WeightNormBackward(Call& c) {
+  Value dw = shlo::opmath(c.tensor(0)), v = shlo::opmath(c.tensor(1));
+  Value norm = shlo::convert(c.tensor(3), dw.dtype()), g = shlo::convert(c.tensor(2), dw.dtype());
+  Dims others = DimRange(0, v.rank());
+  others.erase(others.begin() + shlo::wrap_dim(c.integer(4), v.rank()));
+  Value sums = shlo::reduce_sum(dw * v, others, true);
+  Value dv = Like(g / norm, v) * (dw - v * Like(sums / (norm * norm), v));
+  return {dv, sums / norm};
+}
+
+LOWER("aten::_weight_norm_interface_backward", WeightNormBackward);
 LOWER("aten::linalg_vector_norm", LinalgVectorNorm, {.static_numbers = {1}});
 LOWER("aten::norm.Scalar", NormAll, {.static_numbers = {1}});
 LOWER("aten::norm.ScalarOpt_dtype", NormAllDtype, {.static_numbers = {1}});

@@ -278,5 +278,23 @@ Value Lcm(Call& c) {
 LOWER("aten::gcd", Gcd);
 LOWER("aten::lcm", Lcm);
 
+// _add_relu(self, other, alpha): NaN becomes 0.
+Value AddRelu(Call& c) {
+  Value y = ResultOperand(c, 1);
+  if (!c.number_is(2, 1)) y = y * convert(c.number(2), y.dtype());
+  Value sum = ResultOperand(c, 0) + y;
+  return where(sum > 0.0, sum, 0.0);
+}
+
+std::vector<TensorType> AddReluShape(const Call& c) {
+  const TensorType self = c.tensor(0).type();
+  const Dims dims[] = {self.dims, c.tensor(1).dims()};
+  if (c.tensor(1).rank() > 0 && c.tensor(1).dtype() != self.dtype)
+    throw shlo::BuildError("_add_relu: expected two tensors of one dtype");
+  return {{self.dtype, shlo::broadcast_dims(dims)}};
+}
+
+LOWER("aten::_add_relu", AddRelu, {.shape = AddReluShape});
+
 }  // namespace
 }  // namespace torch_tpu::ops

@@ -42,6 +42,47 @@ LOWER("aten::sign", Sign);
 LOWER("aten::sgn", Sgn);
 LOWER("aten::signbit", SignBitOf);
 
+// The parts of an IEEE float in memory.
+struct FloatBits {
+  DType bits;
+  int fraction, bias;
+};
+
+// frexp(self) -> mantissa of [0.5, 1), exponent. Done on the bits, where no subnormal is flushed.
+Results Frexp(Call& c) {
+  Value x = opmath(c.tensor(0));
+  const FloatBits f =
+      x.dtype() == DType::kF64 ? FloatBits{DType::kS64, 52, 1023} : FloatBits{DType::kS32, 23, 127};
+  Value bits = bitcast_convert(x, f.bits);
+  const auto number = [&](int64_t n) {
+    return broadcast_to(shlo::scalar(c.builder(), n, f.bits), x.dims());
+  };
+  Value fraction_mask = number((int64_t{1} << f.fraction) - 1);
+  Value fraction = bits & fraction_mask;
+  Value exponent = shift_right_logical(bits, number(f.fraction)) & number(2 * f.bias + 1);
+  // A subnormal number is moved up until its first bit is the hidden one.
+  const int width = 8 * static_cast<int>(DTypeSize(f.bits));
+  Value shift = count_leading_zeros(fraction) - static_cast<double>(width - f.fraction - 1);
+  Value subnormal = exponent == 0.0;
+  fraction = where(subnormal, shift_left(fraction, shift) & fraction_mask, fraction);
+  Value scale = where(subnormal, 1.0 - shift, exponent) - static_cast<double>(f.bias - 1);
+  Value sign = bits & shift_left(number(1), number(width - 1));
+  Value half = number(static_cast<int64_t>(f.bias - 1) << f.fraction);
+  Value mantissa = bitcast_convert(sign | half | fraction, x.dtype());
+  Value zero = (bits ^ sign) == 0.0, special = exponent == static_cast<double>(2 * f.bias + 1);
+  return {where(zero | special, x, mantissa), where(zero | special, full_like(scale, 0), scale)};
+}
+
+std::vector<TensorType> FrexpShape(const Call& c) {
+  const TensorType self = c.tensor(0).type();
+  if (!IsFloat(self.dtype)) {
+    throw shlo::BuildError("torch.frexp() only supports floating-point dtypes");
+  }
+  return {self, {DType::kS32, self.dims}};
+}
+
+LOWER("aten::frexp.Tensor", Frexp, {.shape = FrexpShape});
+
 // --- rounding ----------------------------------------------------------------------------------
 
 template <Value (*kRound)(Value)>

@@ -178,6 +178,10 @@ LOWER("aten::avg_pool2d", AvgPool<2>);
 LOWER("aten::avg_pool3d", AvgPool<3>);
 LOWER("aten::avg_pool2d_backward", AvgPoolBackward<2>);
 LOWER("aten::avg_pool3d_backward", AvgPoolBackward<3>);
+// The public names, for their out= forms.
+LOWER("aten::adaptive_avg_pool2d", AdaptiveAvgPool<2>);
+LOWER("aten::adaptive_avg_pool3d", AdaptiveAvgPool<3>);
+LOWER("aten::adaptive_avg_pool3d_backward", AdaptiveAvgPoolBackward<3>);
 LOWER("aten::_adaptive_avg_pool2d", AdaptiveAvgPool<2>);
 LOWER("aten::_adaptive_avg_pool3d", AdaptiveAvgPool<3>);
 LOWER("aten::_adaptive_avg_pool2d_backward", AdaptiveAvgPoolBackward<2>);

@@ -21,17 +21,22 @@ Value Parameter(const Call& c, int i) { return convert(c.tensor(i), DrawDType(c)
 
 // --- uniform -------------------------------------------------------------------------------------
 
-// uniform(self, from, to): [from, to), of both parts of complex numbers. A draw that rounds to `to`
-// becomes `from`.
-Value Uniform(Call& c) {
-  const DType dtype = c.out().dtype, part = RealType(dtype);
-  Dims dims = c.out().dims;
-  if (IsComplex(dtype)) dims.insert(dims.begin(), 2);
+// [from, to). A draw that rounds to `to` becomes `from`.
+Value UniformOf(Call& c, DType dtype, const Dims& dims) {
   Value from = Parameter(c, 1), to = Parameter(c, 2);
-  Value x = convert(UniformUnit(c, part, dims) * (to - from) + from, part);
-  x = where(x >= convert(to, part), convert(from, part), x);
-  if (!IsComplex(dtype)) return x;
-  return complex(squeeze(slice_dim(x, 0, 0, 1), 0), squeeze(slice_dim(x, 0, 1, 2), 0));
+  Value x = convert(UniformUnit(c, dtype, dims) * (to - from) + from, dtype);
+  return where(x >= convert(to, dtype), convert(from, dtype), x);
+}
+
+// uniform(self, from, to); both parts of a complex number are of [from, to).
+Value Uniform(Call& c) {
+  const auto& out = c.out();
+  if (!IsComplex(out.dtype)) return UniformOf(c, out.dtype, out.dims);
+  Dims dims = out.dims;
+  dims.insert(dims.begin(), 2);
+  Value parts = UniformOf(c, RealType(out.dtype), dims);
+  auto part = [&](int64_t i) { return squeeze(slice_dim(parts, 0, i, i + 1), 0); };
+  return complex(part(0), part(1));
 }
 
 LOWER("aten::uniform", Uniform, {.random = true});

@@ -102,6 +102,23 @@ Results AminMax(Call& c) {
   return {ToOut(c, reduce_min(x, dims), 0), ToOut(c, reduce_max(x, dims), 1)};
 }
 
+// _aminmax(self) and _aminmax.dim(self, dim, keepdim), which no Meta kernel knows.
+std::vector<TensorType> AminMaxShape(const Call& c) {
+  TensorType type = c.tensor(0).type();
+  if (NumElements(type.dims) == 0 && !c.has(1))
+    throw shlo::BuildError("_aminmax: cannot compute the extremes of an empty tensor");
+  if (!c.has(1) || type.dims.empty()) return {{type.dtype, {}}, {type.dtype, {}}};
+  const int64_t dim = shlo::wrap_dim(c.integer(1), static_cast<int64_t>(type.dims.size()));
+  if (type.dims[static_cast<size_t>(dim)] == 0)
+    throw shlo::BuildError("_aminmax: expected the reduced dim to have elements");
+  if (c.boolean(2)) {
+    type.dims[static_cast<size_t>(dim)] = 1;
+  } else {
+    type.dims.erase(type.dims.begin() + dim);
+  }
+  return {type, type};
+}
+
 Value Any(Call& c) { return reduce_any(AsBool(c.tensor(0)), AllDims(c.tensor(0))); }
 Value All(Call& c) { return reduce_all(AsBool(c.tensor(0)), AllDims(c.tensor(0))); }
 
@@ -171,6 +188,7 @@ LOWER("aten::amin", Amin);
 LOWER("aten::max", MaxAll);
 LOWER("aten::min", MinAll);
 LOWER("aten::aminmax", AminMax);
+LOWER("aten::_aminmax", AminMax, {.shape = AminMaxShape});
 LOWER("aten::any", Any);
 LOWER("aten::any.dim", AnyDims);
 LOWER("aten::any.dims", AnyDims);

@@ -64,10 +64,11 @@ Value LogCumSumExp(Call& c) {
   return ToOut(c, Scan(x, init, dim, LogAddExp));
 }
 
-// cummax(self, dim) -> (values, indices). Among equal elements the last one's index; a NaN stays.
-Results CumulativeExtreme(Call& c, Extreme extreme) {
+// cummax(self, dim) -> (values, indices) with the dim at argument `at`. Among equal elements the
+// last one's index; a NaN stays.
+Results CumulativeExtreme(Call& c, Extreme extreme, int at = 1) {
   Value x = AtLeast1d(c.tensor(0));
-  const int64_t dim = shlo::wrap_dim(c.integer(1), x.rank());
+  const int64_t dim = shlo::wrap_dim(c.integer(at), x.rank());
   const bool is_max = extreme == Extreme::kMax;
   Value best = Scan(x, LeastExtreme(c.builder(), x.dtype(), extreme), dim,
                     [&](Value a, Value b) { return is_max ? max(a, b) : min(a, b); });
@@ -83,12 +84,18 @@ Results CumulativeExtreme(Call& c, Extreme extreme) {
 Results CumMax(Call& c) { return CumulativeExtreme(c, Extreme::kMax); }
 Results CumMin(Call& c) { return CumulativeExtreme(c, Extreme::kMin); }
 
+// _cummax_helper(self, values, indices, dim), which writes the two in the middle.
+Results CumMaxHelper(Call& c) { return CumulativeExtreme(c, Extreme::kMax, 3); }
+Results CumMinHelper(Call& c) { return CumulativeExtreme(c, Extreme::kMin, 3); }
+
 std::vector<TensorType> LikeInput(const Call& c) { return {c.tensor(0).type()}; }
 
 LOWER("aten::cumsum", CumulativeSum);
 LOWER("aten::cumprod", CumulativeProduct);
 LOWER("aten::cummax", CumMax);
 LOWER("aten::cummin", CumMin);
+LOWER("aten::_cummax_helper", CumMaxHelper);
+LOWER("aten::_cummin_helper", CumMinHelper);
 LOWER("aten::logcumsumexp", LogCumSumExp);
 LOWER("aten::_logcumsumexp", LogCumSumExp, {.shape = LikeInput});
 

@@ -48,6 +48,43 @@ Value SafeSoftmax(Call& c) {
                  shlo::where(shlo::broadcast_to(masked, r.x.dims()), 0.0, e / SumLike(e, r.dim)));
 }
 
+// The mask, true where positions do not count, with the dims of x[b, heads, l, s]: of these dims
+// itself, [l, s] for type 0, or [b, s] for type 1.
+Value SpreadMask(Value mask, Value x, int64_t type) {
+  if (type == 1 && mask.rank() == 2) mask = shlo::reshape(mask, {mask.dim(0), 1, 1, mask.dim(1)});
+  return Like(mask, x);
+}
+
+// self, mask, dim, mask_type: masked positions are 0, rows of nothing else NaN.
+Value MaskedSoftmax(Call& c) {
+  Value x = shlo::opmath(c.tensor(0));
+  const Dims dim = {shlo::wrap_dim(c.integer_or(2, -1), x.rank())};
+  Value masked = SpreadMask(c.tensor(1), x, c.integer_or(3, 2));
+  Value low = shlo::min_value(c.builder(), x.dtype());
+  x = shlo::where(masked, low, x);
+  // Of a row that is masked throughout, -inf - -inf leaves NaN.
+  Value e = shlo::exponential(x - Like(shlo::reduce_max(x, dim, true), x));
+  return e / SumLike(e, dim);
+}
+
+std::vector<TensorType> MaskedSoftmaxShape(const Call& c) {
+  const TensorType self = c.tensor(0).type(), mask = c.tensor(1).type();
+  if (mask.dtype != DType::kPred) throw shlo::BuildError("_masked_softmax: expected a bool mask");
+  if (c.integer_or(3, 2) == 2 && mask.dims != self.dims)
+    throw shlo::BuildError("_masked_softmax: expected a mask of the size of self");
+  return {self};
+}
+
+// grad_output, output, mask, dim
+Value MaskedSoftmaxBackward(Call& c) {
+  Value y = shlo::opmath(c.tensor(1)), masked = Like(c.tensor(2), y);
+  const Dims dim = {shlo::wrap_dim(c.integer_or(3, -1), y.rank())};
+  Value g = shlo::where(masked, 0.0, shlo::opmath(c.tensor(0)) * y);
+  return shlo::where(masked, 0.0, g - y * SumLike(g, dim));
+}
+
+std::vector<TensorType> LikeFirst(const Call& c) { return {c.tensor(0).type()}; }
+
 // grad_output, output, dim, input_dtype
 Value SoftmaxBackward(Call& c) {
   const Rows y = ReadRows(c, 1, 2);
@@ -79,6 +116,8 @@ Value LogSumExp(Call& c) {
   return Restore(c, shlo::log(sum) + max);
 }
 
+LOWER("aten::_masked_softmax", MaskedSoftmax, {.shape = MaskedSoftmaxShape});
+LOWER("aten::_masked_softmax_backward", MaskedSoftmaxBackward, {.shape = LikeFirst});
 LOWER("aten::_softmax", Softmax);
 LOWER("aten::_log_softmax", LogSoftmax);
 LOWER("aten::_safe_softmax", SafeSoftmax);

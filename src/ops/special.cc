@@ -3,6 +3,8 @@
 //
 // The Chebyshev coefficients are expansions of the functions named beside them, computed with 40
 // digits (mpmath) and cut where they fall below the precision of float64.
+#include "ops/special.h"
+
 #include <cmath>
 #include <numbers>
 #include <span>
@@ -10,10 +12,7 @@
 #include "ops/pointwise.h"
 
 namespace torch_tpu::ops {
-namespace {
 
-// Sum of coefficients[k] T_k(t), the first one halved, by Clenshaw's rule, without terms that
-// float32 cannot see.
 Value Chebyshev(Value t, std::span<const double> coefficients) {
   double smallest = (t.dtype() == DType::kF64 ? 1e-17 : 1e-9) * std::abs(coefficients[0]);
   size_t k = coefficients.size() - 1;
@@ -26,6 +25,8 @@ Value Chebyshev(Value t, std::span<const double> coefficients) {
   }
   return t * next - after + coefficients[0] * 0.5;
 }
+
+namespace {
 
 // --- Bessel functions
 // --------------------------------------------------------------------------------
@@ -77,6 +78,8 @@ LOWER("aten::special_i0e", I0e);
 LOWER("aten::special_i1e", I1e);
 LOWER("aten::i0", I0);
 LOWER("aten::special_i1", I1);
+LOWER("aten::special_modified_bessel_i0", I0);
+LOWER("aten::special_modified_bessel_i1", I1);
 
 // --- error function and normal distribution
 // ------------------------------------------------------------

@@ -109,10 +109,34 @@ Value TransformerEncoderLayer(Call& c) {
   return NormalizeLast(c, x + FeedForward(c, x, gelu), 12);
 }
 
+// qkv[b, l, 3 * embed], qkv_bias[3 * embed], num_heads -> query (scaled), key and value, each
+// [b, heads, l, d]
+Results TransformBiasRescale(Call& c) {
+  Value x = shlo::opmath(c.tensor(0));
+  const TensorType out = c.out();
+  if (NumElements(out.dims) == 0) return Results(3, shlo::constant(c.builder(), 0, out));
+  x = x + Like(shlo::convert(c.tensor(1), x.dtype()), x);
+  x = shlo::reshape(x, {x.dim(0), x.dim(1), 3, c.integer(2), out.dims[3]});
+  x = shlo::transpose(x, {2, 0, 3, 1, 4});
+  const auto part = [&](int64_t i) { return shlo::squeeze(shlo::slice_dim(x, 0, i, i + 1), 0); };
+  return {part(0) / std::sqrt(static_cast<double>(out.dims[3])), part(1), part(2)};
+}
+
+std::vector<TensorType> TransformBiasRescaleShape(const Call& c) {
+  const TensorType qkv = c.tensor(0).type();
+  const int64_t heads = c.integer(2);
+  if (qkv.dims.size() != 3 || heads <= 0 || qkv.dims[2] % (3 * heads) != 0)
+    throw shlo::BuildError(c.name() + ": expected qkv of [batch, length, 3 * embed]");
+  const TensorType part = {qkv.dtype, {qkv.dims[0], heads, qkv.dims[1], qkv.dims[2] / 3 / heads}};
+  return {part, part, part};
+}
+
 std::vector<TensorType> LikeFirst(const Call& c) { return {c.tensor(0).type()}; }
 
 LOWER("aten::_native_multi_head_attention", MultiHeadAttention,
       {.precision = true, .shape = MultiHeadAttentionShape});
+LOWER("aten::_transform_bias_rescale_qkv", TransformBiasRescale,
+      {.shape = TransformBiasRescaleShape});
 LOWER("aten::_transformer_encoder_layer_fwd", TransformerEncoderLayer,
       {.precision = true, .shape = LikeFirst});
 

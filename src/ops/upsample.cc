@@ -5,13 +5,14 @@
 // is and backward transposed. Nearest picks elements, so that infinities do not spread; its
 // gradient is a map again.
 #include <cmath>
+#include <numbers>
 
 #include "ops/linear_map.h"
 
 namespace torch_tpu::ops {
 namespace {
 
-enum class Filter { kLinear, kCubic };
+enum class Filter { kLinear, kCubic, kLanczos };
 
 // One spatial dim of a resize.
 struct Axis {
@@ -98,9 +99,23 @@ Value CubicMap(Builder& b, const Axis& a, DType dtype) {
   return map;
 }
 
+// sin(pi d) / (pi d) times its own stretched self, of three lobes, at distances d >= 0.
+Value LanczosKernel(Value d) {
+  const auto sinc = [](Value x) {
+    Value angle = x * std::numbers::pi;
+    return shlo::where(x == 0.0, 1.0, shlo::sine(angle) / angle);
+  };
+  return shlo::where(d < 3.0, sinc(d) * sinc(d / 3.0), 0.0);
+}
+
+Value FilterKernel(Value d, Filter filter) {
+  if (filter == Filter::kLinear) return shlo::max(1.0 - d, shlo::full_like(d, 0));
+  return filter == Filter::kCubic ? CubicKernel(d, -0.5) : LanczosKernel(d);
+}
+
 // Antialiased: the filter is widened by the scale when shrinking, and rows are normalised to 1.
 Value AntialiasedMap(Builder& b, const Axis& a, DType dtype, Filter filter) {
-  const double half = filter == Filter::kLinear ? 1 : 2;
+  const double half = filter == Filter::kLinear ? 1 : filter == Filter::kCubic ? 2 : 3;
   const double scale = RoundTo(a.scale, dtype), widening = std::max(1.0, scale);
   const double support = half * widening;
   Value rows = MapRows(b, a.out, a.in, dtype), columns = MapColumns(b, a.out, a.in, dtype);
@@ -110,8 +125,7 @@ Value AntialiasedMap(Builder& b, const Axis& a, DType dtype, Filter filter) {
   Value first = shlo::floor(shlo::max(center - support + 0.5, zero));
   Value end = shlo::floor(center + support + 0.5);
   Value distance = shlo::abs((columns - center + 0.5) * RoundTo(1 / widening, dtype));
-  Value weight =
-      filter == Filter::kLinear ? shlo::max(1.0 - distance, zero) : CubicKernel(distance, -0.5);
+  Value weight = FilterKernel(distance, filter);
   weight = shlo::where((columns >= first) & (columns < end), weight, 0.0);
   return weight / shlo::broadcast_to(shlo::reduce_sum(weight, {1}, true), weight.dims());
 }
@@ -196,6 +210,9 @@ Value AntialiasedLinearMap(Builder& b, const Axis& a, DType dtype) {
 Value AntialiasedCubicMap(Builder& b, const Axis& a, DType dtype) {
   return AntialiasedMap(b, a, dtype, Filter::kCubic);
 }
+Value AntialiasedLanczosMap(Builder& b, const Axis& a, DType dtype) {
+  return AntialiasedMap(b, a, dtype, Filter::kLanczos);
+}
 
 Value Resample(const Call& c, Value x, const std::vector<Axis>& axes, MapFn map, bool adjoint) {
   if (NumElements(x.dims()) == 0) return shlo::constant(c.builder(), 0, c.out());
@@ -243,6 +260,8 @@ RESIZE("_upsample_bilinear2d_aa", Interpolate<AntialiasedLinearMap>,
        InterpolateBackward<AntialiasedLinearMap>, 3);
 RESIZE("_upsample_bicubic2d_aa", Interpolate<AntialiasedCubicMap>,
        InterpolateBackward<AntialiasedCubicMap>, 3);
+RESIZE("_upsample_lanczos2d_aa", Interpolate<AntialiasedLanczosMap>,
+       InterpolateBackward<AntialiasedLanczosMap>, 3);
 #undef RESIZE
 
 }  // namespace

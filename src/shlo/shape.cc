@@ -106,8 +106,8 @@ Value transpose(Value operand, const Dims& permutation) {
   TensorType result{operand.dtype(), {}};
   for (int64_t p : permutation) result.dims.push_back(operand.dims()[p]);
   Builder& b = operand.builder();
-  Value v = b.Emit1(kOp, {operand}, {{"permutation", I64ArrayText(permutation)}},
-                    std::move(result));
+  Value v =
+      b.Emit1(kOp, {operand}, {{"permutation", I64ArrayText(permutation)}}, std::move(result));
   b.RememberRearranged(v, {operand, permutation});
   return KeepSplat(operand, v);
 }

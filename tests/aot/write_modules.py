@@ -46,6 +46,10 @@ RANDOM = [
     Case("aten::native_dropout", T(3, 4), 0.3, True),
     Case("aten::randperm", 10, kwargs={"device": DEV}, dtypes=FLOATS[:1]),
     Case("aten::rrelu_with_noise_functional", T(3, 4), T(3, 4), 0.1, 0.3, True, backward=False),
+    Case("aten::poisson", P(3, 4), dtypes=FLOATS[:1], backward=False),
+    Case("aten::binomial", P(3, 4), P(3, 4, high=0.9), dtypes=FLOATS[:1], backward=False),
+    Case("aten::_standard_gamma", P(3, 4), dtypes=FLOATS[:1], backward=False),
+    Case("aten::_sample_dirichlet", P(3, 4), dtypes=FLOATS[:1], backward=False),
     Case("rrelu", T(3, 4), fn=lambda x: torch.nn.functional.rrelu(x, training=True)),
 ]
 
@@ -65,6 +69,23 @@ def batch_norm_of_shards(x, weight, seed):
         seed, x, mean, invstd, weight, sum_dy, sum_dy_xmu, count.to(torch.int32)
     )
     return y, dx, *grads
+
+
+def running_extremes(x, values, indices):
+    """cummax and cummin into given tensors."""
+    torch.ops.aten._cummax_helper(x, values, indices, 1)
+    largest = values.clone()
+    torch.ops.aten._cummin_helper(x, values, indices, 1)
+    return largest, values, indices
+
+
+def scaled_products(a, b):
+    """Both forms of it, over eight bits: one scale a tensor."""
+    eight, scale = torch.float8_e4m3fn, a.new_ones((), dtype=torch.float32)
+    a, b = a.to(eight), b.to(eight).t()
+    one = ([scale], [0], [0])
+    v2 = torch.ops.aten._scaled_mm_v2(a, b, *one, *one, None, torch.bfloat16)
+    return torch._scaled_mm(a, b, scale, scale, out_dtype=torch.bfloat16), v2
 
 
 CONVOLUTION = ([1, 1], [1, 1], [1, 1], False, [0, 0], 1)
@@ -112,6 +133,16 @@ INNER = [
     Case("silu backward", T(3, 4), T(3, 4), fn=lambda g, x: torch.ops.aten.silu_backward.grad_input(
         g, x, grad_input=torch.empty_like(x)), backward=False),
     Case("aten::triangular_solve", T(4, 2), T(4, 4), backward=False),
+    Case("aten::_standard_gamma_grad", P(3, 4), P(3, 4), dtypes=FLOATS[:1], backward=False),
+    Case("aten::_dirichlet_grad", P(3, 4, high=0.9), P(3, 4), P(3, 4, low=4, high=9),
+         dtypes=FLOATS[:1], backward=False),
+    Case("running extremes", T(3, 4), T(3, 4), I(3, 4, high=4), fn=running_extremes,
+         backward=False),
+    Case("aten::fractional_max_pool2d_backward", T(1, 2, 3, 3), T(1, 2, 9, 10), [2, 3], [3, 3],
+         I(1, 2, 3, 3, high=90), backward=False),
+    Case("aten::fractional_max_pool3d_backward", T(1, 2, 2, 2, 2), T(1, 2, 5, 5, 5), [2, 2, 2],
+         [2, 2, 2], I(1, 2, 2, 2, 2, high=125), backward=False),
+    Case("scaled products", T(16, 32), T(16, 32), fn=scaled_products, backward=False),
 ]  # fmt: skip
 
 # Lowerings that no module can have.

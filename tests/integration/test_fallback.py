@@ -1,9 +1,9 @@
-# The CPU fallback: off by default, on inside a context, one warning per operator, counted.
+# The CPU fallback (off by default, one warning per operator, counted) and declared host operators.
 import warnings
 
 import pytest
 import torch
-from support import DEVICE, equals, tpu_only
+from support import DEVICE, assert_same, equals, run_python, tpu_only
 
 pytestmark = tpu_only
 
@@ -78,3 +78,78 @@ def test_warns_once_per_operator(ops, capfd):
     texts = [line for line in lines if f"{NAME}::fresh" in line]
     assert len(texts) == 1
     assert "CPU" in texts[0]
+
+
+def test_host_operator_needs_no_switch_and_is_counted():
+    a = torch.randn(3, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    before = torch.tpu.host_operator_counts().get("_linalg_eigvals", 0)
+    fallbacks = torch.tpu.fallback_counts()
+    got = torch.linalg.eigvals(a.to(DEVICE))
+    assert_same(got, torch.linalg.eigvals(a))
+    assert torch.tpu.host_operator_counts()["_linalg_eigvals"] == before + 1
+    assert torch.tpu.fallback_counts() == fallbacks
+
+
+def test_host_operator_gives_one_notice():
+    done = run_python(
+        """
+import warnings, torch
+a = torch.eye(3, device="tpu")
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    for _ in range(3):
+        torch.linalg.eig(a)
+        torch.linalg.eigvals(a)
+for w in seen:
+    print(w.message)
+"""
+    )
+    lines = [line for line in done.stdout.splitlines() if "runs on the host" in line]
+    assert [line.split()[0] for line in lines] == ["aten::linalg_eig", "aten::_linalg_eigvals"]
+    assert "because the eigenvalues of a matrix that is not symmetric" in lines[0]
+
+
+def test_host_operator_keeps_strides_and_writes_into_views():
+    a = torch.diag(torch.tensor([3.0, 2.0, 1.0]))
+    values, vectors = torch.linalg.eig(a.to(DEVICE))
+    assert vectors.stride() == torch.linalg.eig(a)[1].stride()
+    out = torch.zeros(6, dtype=torch.complex64, device=DEVICE)
+    assert torch.linalg.eigvals(a.to(DEVICE), out=out[::2]) is not None
+    equals(out, [3, 0, 2, 0, 1, 0])
+    resized = (
+        torch.empty(0, dtype=torch.complex64, device=DEVICE),
+        torch.empty(0, dtype=torch.complex64, device=DEVICE),
+    )
+    torch.linalg.eig(a.to(DEVICE), out=resized)
+    assert_same(resized[0], values.cpu())
+    assert_same(resized[1], vectors.cpu())
+
+
+def test_host_operator_raises_what_the_cpu_raises():
+    for device in ("cpu", DEVICE):
+        with pytest.raises(RuntimeError, match="should not contain infs or NaNs"):
+            torch.linalg.eig(torch.full((2, 2), float("nan"), device=device))
+    with pytest.raises(RuntimeError, match="same device"):
+        torch.linalg.ldl_solve(
+            torch.eye(2, device=DEVICE),
+            torch.ones(2, dtype=torch.int32, device=DEVICE),
+            torch.ones(2, 2),
+        )
+
+
+def test_host_operator_cannot_be_captured():
+    from torch_tpu.aot import capture
+
+    with pytest.raises(NotImplementedError, match=r"linalg_eig.*cannot be part of a captured"):
+        capture(lambda x: torch.linalg.eig(x + 1), (torch.eye(3),))
+
+
+def test_host_operators_are_listed():
+    from torch_tpu import operators
+
+    found = {r.name: r for r in operators.resolve_all(operators.overloads())}
+    assert found["aten::linalg_eig.out"].kind == operators.HOST
+    assert "symmetric" in found["aten::linalg_eig"].detail
+    assert found["aten::linalg_lstsq"].kind == operators.COMPOSITE
+    assert found["aten::linalg_lstsq.out"].kind == operators.HOST
+    assert found["aten::_linalg_eigh.eigenvalues"].kind == operators.LOWERING

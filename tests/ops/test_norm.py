@@ -121,6 +121,16 @@ BATCHES = [
         tol=TOL,
     ),
     Case(
+        "_native_batch_norm_legit in evaluation",
+        T(4, 3, 5),
+        T(3),
+        T(3),
+        *STATISTICS,
+        fn=lambda *args: torch.ops.aten._native_batch_norm_legit(*args, False, 0.2, 1e-5)[0],
+        dtypes=WIDE,
+        tol=TOL,
+    ),
+    Case(
         "aten::_native_batch_norm_legit.no_stats",
         T(4, 3, 5),
         T(3),

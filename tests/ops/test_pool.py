@@ -67,4 +67,23 @@ AVG = [
     Case("adaptive_avg_pool1d", T(2, 3, 7), fn=lambda x: F.adaptive_avg_pool1d(x, 3), dtypes=F32),
 ]
 
-test_pool = cases_to_tests(MAX + AVG)
+PLANE_SAMPLES = T(2, 3, 2, low=0, high=1, grad=False)
+FRACTIONAL = [
+    Case("aten::fractional_max_pool2d", T(2, 3, 9, 10, unique=True), [2, 3], [4, 3],
+         PLANE_SAMPLES, dtypes=FLOATS, tol=HALF),
+    Case("aten::fractional_max_pool2d", T(3, 6, 8, unique=True), [2, 2], [1, 4],
+         T(1, 3, 2, low=0, high=1, grad=False), name="unbatched", dtypes=F32),
+    Case("aten::fractional_max_pool2d", HOLES, [2, 2], [3, 3],
+         T(1, 1, 2, low=0, high=1, grad=False), name="nan", dtypes=F32, backward=False),
+    Case("aten::fractional_max_pool3d", T(2, 6, 9, 7, unique=True), [2, 3, 2], [2, 3, 3],
+         T(1, 2, 3, low=0, high=1, grad=False), dtypes=F32),
+    Case("adaptive_avg_pool2d out", T(2, 3, 7, 5), dtypes=F32, backward=False,
+         fn=lambda x: torch.ops.aten.adaptive_avg_pool2d.out(x, [3, 4], out=x.new_empty(0))),
+    Case("adaptive_avg_pool3d out", T(1, 2, 5, 6, 7), dtypes=F32, backward=False,
+         fn=lambda x: torch.ops.aten.adaptive_avg_pool3d.out(x, [2, 3, 4], out=x.new_empty(0))),
+    Case("adaptive_avg_pool3d_backward out", T(1, 2, 2, 3, 4), T(1, 2, 5, 6, 7), dtypes=F32,
+         backward=False, fn=lambda dy, x: torch.ops.aten.adaptive_avg_pool3d_backward.grad_input(
+             dy, x, grad_input=torch.empty_like(x))),
+]  # fmt: skip
+
+test_pool = cases_to_tests(MAX + AVG + FRACTIONAL)

@@ -53,6 +53,14 @@ def test_uniform_between(dtype):
     assert x.max() < 2
 
 
+def test_uniform_of_complex_numbers_draws_both_parts():
+    x = torch.view_as_real(draw("uniform_", 1, 2, dtype=torch.complex64))
+    assert x.min() >= 1
+    assert x.max() < 2
+    assert_moments(x, 1.5, 1 / math.sqrt(12))
+    assert (x[..., 0] != x[..., 1]).any()
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_normal(dtype):
     x = draw("normal_", 3, 2, dtype=dtype)
@@ -264,3 +272,116 @@ def test_like(make):
     y = make(device_empty(2, 3, dtype=torch.bfloat16))
     assert y.dtype == torch.bfloat16
     assert torch.isfinite(y).all()
+
+
+# --- draws by rejection, and their gradients ------------------------------------------------------
+
+
+def filled(*values, dtype=torch.float32, n=N):
+    return [torch.full((n,), v, dtype=dtype, device=DEVICE) for v in values]
+
+
+def drawn(sample, *parameters):
+    torch.manual_seed(7)
+    x = sample(*parameters)
+    assert x.dtype == parameters[0].dtype
+    assert x.isfinite().all()
+    return x.cpu().double()
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("rate", [0.25, 4.0, 12.0, 100.0])
+def test_poisson(rate, dtype):
+    x = drawn(torch.poisson, *filled(rate, dtype=dtype))
+    assert_moments(x, rate, math.sqrt(rate))
+
+
+def test_poisson_probabilities():
+    x = drawn(torch.poisson, *filled(12.0))
+    for k in (5, 12, 20):
+        p = math.exp(k * math.log(12) - 12 - math.lgamma(k + 1))
+        assert abs((x == k).double().mean() - p) < 5 * math.sqrt(p / N)
+
+
+def test_poisson_of_nothing_is_nothing():
+    equals(torch.poisson(torch.zeros(3, device=DEVICE)), [0.0] * 3)
+    assert torch.poisson(torch.zeros(0, device=DEVICE)).numel() == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize(("n", "p"), [(10, 0.3), (10, 0.9), (40, 0.5), (1000, 0.995), (5000, 0.3)])
+def test_binomial(n, p, dtype):
+    x = drawn(torch.binomial, *filled(n, p, dtype=dtype))
+    assert x.min() >= 0
+    assert x.max() <= n
+    assert_moments(x, n * p, math.sqrt(n * p * (1 - p)))
+
+
+def test_certain_binomials():
+    counts, chances = torch.tensor([0.0, 7.0, 7.0]), torch.tensor([0.5, 0.0, 1.0])
+    equals(torch.binomial(counts.to(DEVICE), chances.to(DEVICE)), [0.0, 0.0, 7.0])
+
+
+def test_binomial_wants_one_dtype():
+    with pytest.raises(RuntimeError):
+        torch.binomial(*filled(3.0, n=2), filled(0.5, n=2, dtype=torch.float64)[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("shape", [0.2, 1.0, 3.0, 100.0])
+def test_gamma(shape, dtype):
+    x = drawn(torch._standard_gamma, *filled(shape, dtype=dtype))
+    assert x.min() > 0
+    assert_moments(x, shape, math.sqrt(shape))
+    at = torch.tensor(shape, dtype=torch.float64)
+    assert_distribution(x, lambda t: torch.special.gammainc(at, t))
+
+
+def test_dirichlet():
+    alpha = torch.tensor([0.5, 1.0, 3.0], device=DEVICE)
+    torch.manual_seed(7)
+    x = torch._sample_dirichlet(alpha.expand(N, 3)).cpu().double()
+    assert (x.sum(-1) - 1).abs().max() < 1e-6
+    for k, a in enumerate(alpha.tolist()):
+        assert_moments(x[:, k], a / 4.5, math.sqrt(a * (4.5 - a) / (4.5**2 * 5.5)))
+    small = torch._sample_dirichlet(torch.full((50, 3), 0.01, device=DEVICE))
+    assert small.isfinite().all()
+
+
+def test_draws_by_rejection_repeat_from_a_seed():
+    for sample, parameters in (
+        (torch.poisson, filled(20.0, n=50)),
+        (torch.binomial, filled(100.0, 0.4, n=50)),
+        (torch._standard_gamma, filled(2.0, n=50)),
+    ):
+        assert (drawn(sample, *parameters) == drawn(sample, *parameters)).all()
+
+
+# PyTorch's own gradients are approximations, good to some 1e-3.
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gamma_gradient(dtype):
+    torch.manual_seed(0)
+    alpha = torch.cat([torch.rand(300) * 20 + 0.05, torch.rand(50) * 900 + 20]).to(dtype)
+    x = torch._standard_gamma(alpha)
+    got = torch._standard_gamma_grad(alpha.to(DEVICE), x.to(DEVICE)).cpu()
+    torch.testing.assert_close(got, torch._standard_gamma_grad(alpha, x), rtol=2e-3, atol=1e-3)
+
+
+# x of shape 1 is exponential: the quantile's derivative, by central differences of gammainc.
+def test_gamma_gradient_is_exact():
+    alpha = torch.tensor([0.7, 1.0, 5.0, 99.0, 101.0], dtype=torch.float64)
+    x = alpha * torch.tensor([0.5, 1.5, 1.2, 0.9, 1.1], dtype=torch.float64)
+    step = 1e-5
+    change = torch.special.gammainc(alpha + step, x) - torch.special.gammainc(alpha - step, x)
+    density = torch.exp((alpha - 1) * x.log() - x - torch.lgamma(alpha))
+    got = torch._standard_gamma_grad(alpha.to(DEVICE), x.to(DEVICE)).cpu()
+    torch.testing.assert_close(got, -change / (2 * step) / density, rtol=1e-5, atol=0.0)
+
+
+def test_dirichlet_gradient():
+    torch.manual_seed(0)
+    alpha = torch.rand(300, 3, dtype=torch.float64) * 10 + 0.1
+    x = torch._sample_dirichlet(alpha)
+    arguments = (x, alpha, alpha.sum(-1, keepdim=True).expand_as(alpha))
+    got = torch._dirichlet_grad(*(t.to(DEVICE) for t in arguments)).cpu()
+    torch.testing.assert_close(got, torch._dirichlet_grad(*arguments), rtol=3e-3, atol=1e-4)
