@@ -14,8 +14,8 @@ test-plugins:  ## run the tests on two more PJRT CPU plugins
 	@tools/test_plugins.sh
 bench:  ## run every benchmark and count the targets
 	@tools/bench.sh
-conformance:  ## PyTorch's own operator database
-	@echo "not yet: issue 5 builds the conformance suite"
+conformance:  ## run PyTorch's own operator, module and optimizer databases
+	@tools/conformance.sh
 aot:  ## compile every operator for real TPUs
 	@tools/aot.sh
 lint:  ## check every gate that needs no build

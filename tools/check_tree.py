@@ -34,6 +34,7 @@ FOLDERS = {
     "tests",
     "tests/aot",
     "tests/bindings",
+    "tests/conformance",
     "tests/device",
     "tests/integration",
     "tests/models",

@@ -11,6 +11,7 @@ from torch_tpu import env, operators
 
 ROOT = Path(__file__).resolve().parent.parent
 SWEEP = ROOT / "docs" / "tpu_sweep.json"
+CONFORMANCE = ROOT / "docs" / "conformance.json"
 
 ENV_HEAD = """\
 # Environment variables
@@ -36,8 +37,13 @@ The column TPU names the generations for which a program of the operator compile
 that a compiler refuses; empty: no program of the sweep has the operator. Nothing was run on a TPU.
 {sweep}
 
-Written by `tools/gen_pages.py` from PyTorch's dispatcher, the lowerings of the build and
-`docs/tpu_sweep.json`, which `make aot` writes.
+The column conformance counts the checks of PyTorch's operator database that passed, of those that
+CPU could judge, over all entries whose calls reach the operator.
+{conformance}
+
+Written by `tools/gen_pages.py` from PyTorch's dispatcher, the lowerings of the build,
+`docs/tpu_sweep.json`, which `make aot` writes, and `docs/conformance.json`, which `make
+conformance` writes.
 
 | resolution | in scope | tagged core | meaning |
 |---|---|---|---|
@@ -94,6 +100,27 @@ class Sweep:
         return "; ".join(part for part in parts if part)
 
 
+class Conformance:
+    """What the conformance suite found; empty where it has not been recorded."""
+
+    def __init__(self, path: Path) -> None:
+        found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+        self._operators: dict[str, list[int]] = found.get("operators", {})
+        self._totals: dict[str, list[int]] = found.get("totals", {})
+
+    def summary(self) -> str:
+        """Checks passed, by kind."""
+        passed = sum(total[0] for total in self._totals.values())
+        judged = sum(total[1] for total in self._totals.values())
+        kinds = [f"{kind} {p} of {n}" for kind, (p, n) in self._totals.items() if n]
+        return f"{passed} of {judged} passed in the last run:\n" + ",\n".join(kinds) + "."
+
+    def cell(self, base: str) -> str:
+        """ "12/12", or nothing for an operator that no entry reaches."""
+        counts = self._operators.get(base)
+        return f"{counts[0]}/{counts[1]}" if counts else ""
+
+
 def functional(name: str) -> str:
     """ "add" of "aten::_foreach_add_.List": what its lowering is called after."""
     return operators.functional_base(operators.split(name)[0])
@@ -104,19 +131,32 @@ def generation(topology: str) -> str:
     return topology.partition(":")[0]
 
 
-def by_base(resolutions: Sequence[operators.Resolution], kind: str, sweep: Sweep | None) -> str:
+def by_base(
+    resolutions: Sequence[operators.Resolution],
+    kind: str,
+    sweep: Sweep | None,
+    conformance: Conformance,
+) -> str:
     """Overloads of one kind, a line for each operator; with a sweep, a table."""
     grouped: dict[str, list[str]] = {}
+    reasons: dict[str, str] = {}
     for r in resolutions:
         if r.kind == kind:
             base, overload = operators.split(r.name)
             grouped.setdefault(base, []).append(overload or "(default)")
+            reasons[base] = r.detail
+    if kind == operators.HOST:
+        head = "| operator | overloads | on the host because | conformance |\n|---|---|---|---|\n"
+        return head + "".join(
+            f"| `{base}` | {', '.join(names)} | {reasons[base]} | {conformance.cell(base)} |\n"
+            for base, names in sorted(grouped.items())
+        )
     if sweep is None:
         return "".join(
             f"- `{base}`: {', '.join(names)}\n" for base, names in sorted(grouped.items())
         )
-    return "| operator | overloads | TPU |\n|---|---|---|\n" + "".join(
-        f"| `{base}` | {', '.join(names)} | {sweep.cell(base)} |\n"
+    return "| operator | overloads | TPU | conformance |\n|---|---|---|---|\n" + "".join(
+        f"| `{base}` | {', '.join(names)} | {sweep.cell(base)} | {conformance.cell(base)} |\n"
         for base, names in sorted(grouped.items())
     )
 
@@ -127,15 +167,36 @@ def operators_page() -> str:
     core = Counter(r.kind for r in operators.resolve_all(core_overloads()))
     counts = Counter(r.kind for r in scope)
     sweep = Sweep(SWEEP)
-    page = OPERATORS_HEAD.format(torch=torch.__version__.partition("+")[0], sweep=sweep.summary())
+    conformance = Conformance(CONFORMANCE)
+    page = OPERATORS_HEAD.format(
+        torch=torch.__version__.partition("+")[0],
+        sweep=sweep.summary(),
+        conformance=conformance.summary(),
+    )
     for kind, meaning in operators.MEANING.items():
         page += f"| {kind} | {counts[kind]} | {core[kind]} | {meaning} |\n"
     page += f"| all | {counts.total()} | {core.total()} | |\n"
     for kind in operators.MEANING:
         if counts[kind]:
             page += f"\n## {kind.capitalize()}\n\n"
-            page += by_base(scope, kind, None if kind == operators.MISSING else sweep)
+            if kind == operators.EXCLUDED:
+                page += excluded(scope)
+                continue
+            missing = kind == operators.MISSING
+            page += by_base(scope, kind, None if missing else sweep, conformance)
     return page
+
+
+def excluded(resolutions: Sequence[operators.Resolution]) -> str:
+    """Operators that are left out, by reason."""
+    by_reason: dict[str, set[str]] = {}
+    for r in resolutions:
+        if r.kind == operators.EXCLUDED:
+            by_reason.setdefault(r.detail, set()).add(operators.split(r.name)[0])
+    return "".join(
+        f"- {reason}: {', '.join(f'`{base}`' for base in sorted(bases))}\n"
+        for reason, bases in sorted(by_reason.items())
+    )
 
 
 PAGES = {"docs/env-vars.md": env_page, "docs/operators.md": operators_page}
