@@ -107,13 +107,17 @@ class Conformance:
         found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
         self._operators: dict[str, list[int]] = found.get("operators", {})
         self._totals: dict[str, list[int]] = found.get("totals", {})
+        self._run, self._all = found.get("coverage", {}).get("nodes", (0, 0))
 
     def summary(self) -> str:
         """Checks passed, by kind."""
         passed = sum(total[0] for total in self._totals.values())
         judged = sum(total[1] for total in self._totals.values())
         kinds = [f"{kind} {p} of {n}" for kind, (p, n) in self._totals.items() if n]
-        return f"{passed} of {judged} passed in the last run:\n" + ",\n".join(kinds) + "."
+        return (
+            f"{self._run} of {self._all} checks have been run, and {passed} of the {judged}\n"
+            "that CPU could judge passed:\n" + ",\n".join(kinds) + "."
+        )
 
     def cell(self, base: str) -> str:
         """ "12/12", or nothing for an operator that no entry reaches."""

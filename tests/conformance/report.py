@@ -75,8 +75,9 @@ def problems(results):
     return [r for r in results if r["verdict"] in table.PROBLEMS]
 
 
-def record(results):
-    """For docs/conformance.json: [passed, judged] by kind, by entry and kind, and by ATen operator.
+def record(results, nodes_in_all):
+    """For docs/conformance.json: [passed, judged] by kind, by entry and kind, and by ATen operator;
+    and how many nodes were run, of how many.
 
     An operator has the nodes of all entries that reach it, with their gradients.
     """
@@ -95,7 +96,12 @@ def record(results):
     for name, ops in sorted(reached.items()):
         counts = [c for op in ops for c in entries[op].values()]
         operators[name] = [sum(c[0] for c in counts), sum(c[1] for c in counts)]
-    return {"totals": totals, "operators": operators, "entries": dict(sorted(entries.items()))}
+    return {
+        "coverage": {"nodes": [len(results), nodes_in_all]},
+        "totals": totals,
+        "operators": operators,
+        "entries": dict(sorted(entries.items())),
+    }
 
 
 def write(path, found):
