@@ -12,6 +12,10 @@ from . import nodes, worker
 class _Worker:
     """A forked child, what it was sent and where it is."""
 
+    # The pool's ends of all pipes. A child closes those that it inherits of others: a worker ends
+    # when nobody holds the other end of its requests.
+    _held = set()
+
     def __init__(self, number, entries, device, budget, folder):
         self.log = folder / f"worker-{number}.log"
         self.phase = worker.Phase()
@@ -19,14 +23,14 @@ class _Worker:
         self.replies, from_child = os.pipe()
         self.pid = os.fork()
         if self.pid == 0:
-            os.close(self._requests)
-            os.close(self.replies)
+            for end in (*self._held, self._requests, self.replies):
+                os.close(end)
             worker.main_of_child(
                 entries, device, budget, to_child, from_child, self.log, self.phase
             )
         os.close(to_child)
         os.close(from_child)
-        os.set_inheritable(self._requests, False)
+        self._held.update((self._requests, self.replies))
         self.unit, self.at, self.since, self._rest = [], None, 0.0, b""
 
     def send(self, unit):
@@ -45,6 +49,7 @@ class _Worker:
 
     def end(self, kill=False):
         """Waits for the child; the signal or exit code that it ended with."""
+        self._held.difference_update((self._requests, self.replies))
         os.close(self._requests)
         if kill:
             os.kill(self.pid, signal.SIGKILL)

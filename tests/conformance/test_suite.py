@@ -44,6 +44,23 @@ def test_a_worker_that_dies_or_hangs_costs_its_node_alone(monkeypatch, tmp_path)
     }
 
 
+def test_a_worker_ends_while_another_lives(monkeypatch, tmp_path):
+    def too_long(*_):
+        raise TimeoutError("a worker that was told to end did not")
+
+    monkeypatch.setattr(worker, "run_node", act)
+    before = signal.signal(signal.SIGALRM, too_long)
+    signal.alarm(30)
+    try:
+        units = [[nodes.Node(name, "float32", "forward")] for name in ("a", "b", "c", "d")]
+        found = []
+        pool.Pool(dict.fromkeys("abcd"), "cpu", 3, 20, tmp_path).run(units, found.append)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(found) == 4
+
+
 ADD, MUL = nodes.Node("add", "float32", "forward"), nodes.Node("mul", "float32", "grad")
 TABLE = '[[expected]]\nop = "a*"\nkind = ["forward", "out"]\nreason = "known"\n'
 
