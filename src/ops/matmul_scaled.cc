@@ -1,5 +1,6 @@
 // Matrix products of float8 and int8 factors with scales, computed in float32.
 #include "ops/matmul.h"
+#include "ops/pointwise.h"
 
 namespace torch_tpu::ops {
 namespace {
@@ -24,13 +25,20 @@ Value WithBias(const Call& c, Value y, int bias) {
   return y + shlo::broadcast_to(convert(c.tensor(bias), y.dtype()), y.dims());
 }
 
+// A float8 result saturates, where a conversion would give NaN.
+Value Saturated(const Call& c, Value y) {
+  if (DTypeSize(c.out().dtype) != 1) return y;
+  const double most = LargestFinite(c.out().dtype);
+  return clamp(full_like(y, -most), y, full_like(y, most));
+}
+
 // self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum
 Value ScaledMm(Call& c) {
   Value y = Product(c, {c.tensor(0), c.tensor(1), c.tensor(2), c.tensor(3)});
   y = WithBias(c, y, 4);
   // Only a float8 result is scaled.
-  if (!c.has(5) || DTypeSize(c.out().dtype) != 1) return y;
-  return y * reshape(convert(c.tensor(5), y.dtype()), {});
+  if (!c.has(5) || DTypeSize(c.out().dtype) != 1) return Saturated(c, y);
+  return Saturated(c, y * reshape(convert(c.tensor(5), y.dtype()), {}));
 }
 
 // self, mat2, scale_a[], recipe_a, swizzle_a, scale_b[], recipe_b, swizzle_b, bias, out_dtype, ...
@@ -42,7 +50,8 @@ Value ScaledMmV2(Call& c) {
       throw shlo::BuildError(c.name() + ": only one scale a tensor or a row is supported");
     }
   }
-  return WithBias(c, Product(c, {c.tensor(0), c.tensor(1), c.tensors(2)[0], c.tensors(5)[0]}), 8);
+  Value y = Product(c, {c.tensor(0), c.tensor(1), c.tensors(2)[0], c.tensors(5)[0]});
+  return Saturated(c, WithBias(c, y, 8));
 }
 
 // _weight_int8pack_mm(self[m, k], mat2[n, k], scales[n])

@@ -97,3 +97,15 @@ def test_observer_follows_the_inputs(rows, symmetric):
 
     for got, want in zip(run(DEVICE), run("cpu"), strict=True):
         assert_same(got, want)
+
+
+def test_scaled_products_of_eight_bits_saturate():
+    eight = torch.float8_e4m3fn
+    a = torch.full((16, 16), 8.0).to(eight)
+    a[1] = torch.full((16,), -8.0).to(eight)
+    one = torch.ones(())
+    expected = torch._scaled_mm(a, a.t(), one, one)
+    assert expected[0, 0].float() == 448  # 1024 in float32
+    got = torch._scaled_mm(*(t.to(DEVICE) for t in (a, a.t(), one, one)))
+    assert got.dtype == eight
+    assert torch.equal(got.cpu().float(), expected.float())
