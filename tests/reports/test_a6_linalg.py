@@ -46,7 +46,7 @@ def test_case_095_values_and_gradients(f):
     x = spd(4, 4)
     results = []
     for device in ("cpu", "tpu"):
-        leaf = x.to(device).requires_grad_()
+        leaf = x.to(device, copy=True).requires_grad_()
         y = f(leaf)
         (y * torch.arange(1.0, 1 + y.numel(), device=device).view_as(y)).sum().backward()
         results.append((y.detach().cpu(), leaf.grad.cpu()))
