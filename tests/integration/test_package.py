@@ -84,11 +84,12 @@ def test_operators_page():
     assert "src/ops/" in lines["aten::add.Tensor"][1]
     assert lines["aten::add_.Tensor"] == lines["aten::add.out"] == lines["aten::add.Tensor"]
     everything = command("torch_tpu.operators").splitlines()
-    totals = {line.split()[1]: int(line.split()[0]) for line in everything[-5:]}
-    assert set(totals) == {"lowering", "decomposition", "device", "composite", "missing"}
-    assert sum(totals.values()) == len(everything) - 6
-    assert totals["lowering"] > 300
-    assert totals["composite"] == 0
+    kinds = ("lowering", "decomposition", "device", "host", "composite", "excluded", "missing")
+    totals = {line.split()[1]: int(line.split()[0]) for line in everything[-len(kinds) :]}
+    assert set(totals) == set(kinds)
+    assert sum(totals.values()) == len(everything) - len(kinds) - 1
+    assert totals["lowering"] > 500
+    assert totals["composite"] == totals["missing"] == 0
 
 
 def test_unknown_operator_lists_near_ones():
