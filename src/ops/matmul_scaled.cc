@@ -25,9 +25,9 @@ Value WithBias(const Call& c, Value y, int bias) {
   return y + shlo::broadcast_to(convert(c.tensor(bias), y.dtype()), y.dims());
 }
 
-// A float8 result saturates, where a conversion would give NaN.
+// A float8 result saturates where its dtype has no infinity.
 Value Saturated(const Call& c, Value y) {
-  if (DTypeSize(c.out().dtype) != 1) return y;
+  if (DTypeSize(c.out().dtype) != 1 || c.out().dtype == DType::kF8E5M2) return y;
   const double most = LargestFinite(c.out().dtype);
   return clamp(full_like(y, -most), y, full_like(y, most));
 }
