@@ -3,22 +3,16 @@
 
 #include <ATen/native/CPUFallback.h>
 
-#include <mutex>
-
 #include "device/errors.h"
 #include "device/op_info.h"
+#include "device/use_counts.h"
 #include "graph/runtime.h"
 
 namespace torch_tpu::device {
 namespace {
 
-struct Counts {
-  std::mutex mutex;
-  std::map<std::string, int64_t> uses;
-};
-
-Counts& GetCounts() {
-  static auto* counts = new Counts();
+UseCounts& Counts() {
+  static auto* counts = new UseCounts();
   return *counts;
 }
 
@@ -26,11 +20,7 @@ Counts& GetCounts() {
 
 void RunOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const std::string name = FullName(op.operator_name());
-  bool first = false;
-  {
-    std::lock_guard lock(GetCounts().mutex);
-    first = GetCounts().uses[name]++ == 0;
-  }
+  const bool first = Counts().Add(name);
   graph::Counters::Get().fallbacks.fetch_add(1, std::memory_order_relaxed);
   if (first) {
     Warn("The operator '" + name +
@@ -41,9 +31,6 @@ void RunOnCpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   at::native::cpu_fallback(op, stack, /*error_on_views=*/true);
 }
 
-std::map<std::string, int64_t> FallbackCounts() {
-  std::lock_guard lock(GetCounts().mutex);
-  return GetCounts().uses;
-}
+std::map<std::string, int64_t> FallbackCounts() { return Counts().Get(); }
 
 }  // namespace torch_tpu::device

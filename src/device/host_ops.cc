@@ -6,13 +6,13 @@
 #include <ATen/core/LegacyTypeDispatch.h>
 
 #include <algorithm>
-#include <mutex>
 
 #include "device/boxed.h"
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/make_entry.h"
 #include "device/tracer.h"
+#include "device/use_counts.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -34,21 +34,13 @@ constexpr HostOperator kTable[] = {
      "which results it has and their sizes depend on the rank that LAPACK's driver finds"},
 };
 
-struct Counts {
-  std::mutex mutex;
-  std::map<std::string, int64_t> uses;
-};
-
-Counts& GetCounts() {
-  static auto* counts = new Counts();
+UseCounts& Counts() {
+  static auto* counts = new UseCounts();
   return *counts;
 }
 
 void CountAndNotify(const HostOperator& host) {
-  {
-    std::lock_guard lock(GetCounts().mutex);
-    if (GetCounts().uses[host.base]++ > 0) return;
-  }
+  if (!Counts().Add(host.base)) return;
   Warn("aten::" + std::string(host.base) + " runs on the host, because " + host.reason +
        ". Each use waits for its tensors and copies them there and back. This notice comes once.");
 }
@@ -159,9 +151,6 @@ void RunOnHost(const HostOperator& host, const c10::OperatorHandle& op, torch::j
   for (c10::IValue& v : results) stack->push_back(std::move(v));
 }
 
-std::map<std::string, int64_t> HostOperatorCounts() {
-  std::lock_guard lock(GetCounts().mutex);
-  return GetCounts().uses;
-}
+std::map<std::string, int64_t> HostOperatorCounts() { return Counts().Get(); }
 
 }  // namespace torch_tpu::device

@@ -26,6 +26,8 @@ Value Chebyshev(Value t, std::span<const double> coefficients) {
   return t * next - after + coefficients[0] * 0.5;
 }
 
+double RoundOff(DType dtype) { return dtype == DType::kF64 ? 0x1p-53 : 0x1p-24; }
+
 namespace {
 
 // --- Bessel functions

@@ -3,26 +3,16 @@
 // Up to x = a the power series of P converges, beyond it the continued fraction of Q; the other one
 // is one minus it. Both are loops that end with the element that needs most terms.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "ops/pointwise.h"
+#include "ops/reduce_util.h"
+#include "ops/special.h"
 
 namespace torch_tpu::ops {
 namespace {
 
 constexpr double kMostTerms = 2000;  // enough around a = x = 1e5, where both converge slowest
-
-double Epsilon(DType dtype) {
-  return dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() / 2
-                              : std::numeric_limits<float>::epsilon() / 2;
-}
-
-Value Any(Value v) {
-  Dims all;
-  for (int64_t d = 0; d < v.rank(); ++d) all.push_back(d);
-  return shlo::reduce_any(v, all);
-}
 
 // log(1 + d) - d, which loses nothing to the difference where d is small.
 Value Log1pMinus(Value d) {
@@ -50,11 +40,14 @@ Value Series(Value a, Value x) {
   const Value init[] = {shlo::scalar(b, 0.0, a.dtype()), one, one,
                         shlo::constant(b, 1, {DType::kPred, a.dims()})};
   auto end = shlo::while_(
-      init, [&](std::span<const Value> s) { return Any(s[3]) & (s[0] < kMostTerms); },
+      init,
+      [&](std::span<const Value> s) {
+        return shlo::reduce_any(s[3], AllDims(a)) & (s[0] < kMostTerms);
+      },
       [&](std::span<const Value> s) {
         Value n = s[0] + 1.0;
         Value term = s[1] * x / (a + n);
-        return std::vector<Value>{n, term, s[2] + term, term > s[2] * Epsilon(a.dtype())};
+        return std::vector<Value>{n, term, s[2] + term, term > s[2] * RoundOff(a.dtype())};
       });
   return end[2] / a;
 }
@@ -68,7 +61,10 @@ Value Fraction(Value a, Value x) {
   const Value init[] = {shlo::scalar(b, 0.0, a.dtype()), shlo::full_like(a, 1 / kTiny), first,
                         first, shlo::constant(b, 1, {DType::kPred, a.dims()})};
   auto end = shlo::while_(
-      init, [&](std::span<const Value> s) { return Any(s[4]) & (s[0] < kMostTerms); },
+      init,
+      [&](std::span<const Value> s) {
+        return shlo::reduce_any(s[4], AllDims(a)) & (s[0] < kMostTerms);
+      },
       [&](std::span<const Value> s) {
         Value n = s[0] + 1.0;
         Value numerator = n * (a - n), denominator = x + 1.0 - a + n * 2.0;
@@ -76,7 +72,7 @@ Value Fraction(Value a, Value x) {
         Value d = 1.0 / nonzero(denominator + numerator * s[2]);
         Value ratio = c * d;
         return std::vector<Value>{n, c, d, s[3] * ratio,
-                                  shlo::abs(ratio - 1.0) > Epsilon(a.dtype()) * 2};
+                                  shlo::abs(ratio - 1.0) > RoundOff(a.dtype()) * 2};
       });
   return end[3];
 }

@@ -3,18 +3,14 @@
 // StableHLO's chlo.zeta and chlo.polygamma take nine terms before the asymptotic tail whatever the
 // argument, which leaves six digits at x = -7.4, and have no poles where PyTorch has them.
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "ops/pointwise.h"
+#include "ops/reduce_util.h"
+#include "ops/special.h"
 
 namespace torch_tpu::ops {
 namespace {
-
-double Epsilon(DType dtype) {
-  return dtype == DType::kF64 ? std::numeric_limits<double>::epsilon() / 2
-                              : std::numeric_limits<float>::epsilon() / 2;
-}
 
 // The sum of (q + k)^-x from k = 0 until q + k exceeds nine or a term is too small to count.
 struct Head {
@@ -26,7 +22,7 @@ struct Head {
 Head SumHead(Value x, Value q) {
   constexpr double kMostTerms = 4096, kFewestTerms = 9, kTailFrom = 9;
   Builder& b = x.builder();
-  const double epsilon = Epsilon(x.dtype());
+  const double epsilon = RoundOff(x.dtype());
   Value first = shlo::power(q, -x);
   const Value init[] = {shlo::scalar(b, 0.0, x.dtype()), q, first, first,
                         shlo::constant(b, 0, {DType::kPred, x.dims()})};
@@ -34,12 +30,7 @@ Head SumHead(Value x, Value q) {
     return !s[4] & ((s[0] < kFewestTerms) | (s[1] <= kTailFrom)) & (s[0] < kMostTerms);
   };
   auto end = shlo::while_(
-      init,
-      [&](std::span<const Value> s) {
-        Dims all;
-        for (int64_t d = 0; d < x.rank(); ++d) all.push_back(d);
-        return shlo::reduce_any(goes_on(s), all);
-      },
+      init, [&](std::span<const Value> s) { return shlo::reduce_any(goes_on(s), AllDims(x)); },
       [&](std::span<const Value> s) {
         Value on = goes_on(s);
         Value base = shlo::select(on, s[1] + 1.0, s[1]);
@@ -74,7 +65,7 @@ Value AddTail(const Head& head, Value x) {
     rising = rising * (x + k);
     b = b / w;
     Value term = rising * b / denominator;
-    Value counts = shlo::abs(term) >= shlo::abs(sum) * Epsilon(x.dtype());
+    Value counts = shlo::abs(term) >= shlo::abs(sum) * RoundOff(x.dtype());
     sum = shlo::select(counts & !done, sum + term, sum);
     done = done | !counts;
     rising = rising * (x + (k + 1));
