@@ -86,6 +86,9 @@ std::vector<TensorType> MaskedSelectShape(const Call& c) {
 
 // masked_scatter(self, mask, source): the k-th selected element becomes the k-th of source.
 Value MaskedScatter(Call& c) {
+  if (c.tensor(1).dtype() != DType::kPred) {
+    throw shlo::BuildError("masked_scatter: expected a mask of bool");
+  }
   auto [x, mask] = Broadcast(c.tensor(0), c.tensor(1));
   Value source = Flat(c.tensor(2));
   if (source.dim(0) == 0) return x;

@@ -3,8 +3,8 @@
 //
 // native_batch_norm and _native_batch_norm_legit return five values: out, save_mean, save_invstd
 // and the new running statistics, which the caller stores (both schemas return three; the first
-// does not even mark what it writes). The last two are empty unless training with running
-// statistics.
+// does not even mark what it writes). The last two are empty in evaluation, and left out where the
+// call has no running statistics.
 #include "ops/norm.h"
 
 namespace torch_tpu::ops {
@@ -90,7 +90,11 @@ Results NormalizeBatch(Call& c, const BatchNormArguments& a, bool training) {
 }
 
 // input, weight, bias, running_mean, running_var, training, momentum, eps
-Results BatchNorm(Call& c) { return NormalizeBatch(c, {3, 4, 6, 7}, c.boolean(5)); }
+Results BatchNorm(Call& c) {
+  Results results = NormalizeBatch(c, {3, 4, 6, 7}, c.boolean(5));
+  results.resize(c.num_outs());
+  return results;
+}
 
 // The same with running statistics that are results in evaluation too. The form that writes them
 // leaves them alone then.
@@ -114,6 +118,13 @@ Results BatchNormNoStats(Call& c) {
 Results BatchNormNoTraining(Call& c) {
   Results results = NormalizeBatch(c, {3, 4, 5, 6}, false);
   results.resize(3);
+  return results;
+}
+
+// The same, and the reserve of its gradient, which is empty.
+Results BatchNormNoUpdate(Call& c) {
+  Results results = BatchNormNoTraining(c);
+  results.push_back(constant(c.builder(), 0, c.out(3)));
   return results;
 }
 
@@ -257,6 +268,7 @@ LOWER("aten::_native_batch_norm_legit", BatchNorm);
 LOWER("aten::_native_batch_norm_legit.no_stats", BatchNormNoStats);
 LOWER("aten::_native_batch_norm_legit_no_training", BatchNormNoTraining);
 LOWER("aten::_native_batch_norm_legit_functional", BatchNormFunctional);
+LOWER("aten::_batch_norm_no_update", BatchNormNoUpdate);
 LOWER("aten::native_batch_norm_backward", BatchNormBackward);
 LOWER("aten::batch_norm_stats", Stats, {.shape = StatsShape});
 LOWER("aten::batch_norm_update_stats", UpdateStats, {.shape = UpdateStatsShape});

@@ -66,6 +66,9 @@ LOWER("aten::where.Scalar", Where);
 LOWER("aten::masked_fill", MaskedFill);
 
 Value PartOperand(Call& c, int i) {
+  if (c.tensor(0).dtype() != c.tensor(1).dtype()) {
+    throw shlo::BuildError(c.name() + ": expected two tensors of one dtype");
+  }
   return broadcast_to(convert(c.tensor(i), RealType(c.out().dtype)), c.out().dims);
 }
 

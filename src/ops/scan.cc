@@ -1,6 +1,8 @@
 // Scans: cumsum, cumprod, cummax, cummin, logcumsumexp.
 #include <limits>
+#include <numbers>
 
+#include "ops/index_util.h"
 #include "ops/reduce_util.h"
 #include "ops/scan_util.h"
 
@@ -57,11 +59,40 @@ Value LogAddExp(Value a, Value b) {
   return select(a == b, top + 0.69314718055994530942, sum);
 }
 
+// v one place later along `dim`; `first` is before it.
+Value Shifted(Value v, int64_t dim, double first) {
+  const Value parts[] = {full_like(shlo::slice_dim(v, dim, 0, 1), first),
+                         shlo::slice_dim(v, dim, 0, v.dim(dim) - 1)};
+  return concatenate(parts, dim);
+}
+
+// The running sums `sum` of x with the phases that PyTorch gives them. It adds one element after
+// the other, and the phase of a sum is next to that of its larger part: of the element, from which
+// turns count anew, or of the sum before.
+Value CarryPhase(Value x, Value sum, int64_t dim) {
+  constexpr double kTurn = 2 * std::numbers::pi;
+  const auto turns = [](Value v) {
+    return round_nearest_even(where(is_finite(v), v / kTurn, 0.0));
+  };
+  Value phase = imag(sum);
+  Value anew = real(x) >= Shifted(real(sum), dim, -std::numeric_limits<double>::infinity());
+  const DType index_dtype = IndexDType(x.dim(dim));
+  Value start = Scan(where(anew, index_like(x, dim, index_dtype), 0.0),
+                     shlo::min_value(x.builder(), index_dtype), dim,
+                     [](Value a, Value b) { return max(a, b); });
+  Value since_first = CumSum(turns(Shifted(phase, dim, 0.0) - phase), dim);
+  Value at_start = turns(imag(x) - phase) - since_first;
+  Value count = since_first + GatherAlong(at_start, dim, start);
+  return complex(real(sum), phase + count * kTurn);
+}
+
 // _logcumsumexp(self, dim)
 Value LogCumSumExp(Call& c) {
   auto [x, dim] = Input(c);
   Value init = shlo::scalar(c.builder(), -std::numeric_limits<double>::infinity(), x.dtype());
-  return ToOut(c, Scan(x, init, dim, LogAddExp));
+  Value sum = Scan(x, init, dim, LogAddExp);
+  const bool has_phase = IsComplex(x.dtype()) && NumElements(x.dims()) > 0;
+  return ToOut(c, has_phase ? CarryPhase(x, sum, dim) : sum);
 }
 
 // cummax(self, dim) -> (values, indices) with the dim at argument `at`. Among equal elements the

@@ -26,6 +26,40 @@ Value Stack(Call& c) {
   return Concatenate(c, parts, dim);
 }
 
+// _chunk_cat(tensors, dim, num_chunks): each tensor is filled up with zeros, so that it makes
+// chunks of one size, and flattened from `dim` on within a chunk; then chunk goes beside chunk.
+Value ChunkCat(Call& c) {
+  const int64_t chunks = c.integer(2);
+  std::vector<Value> parts;
+  for (Value t : c.tensors(0)) {
+    const int64_t dim = shlo::wrap_dim(c.integer(1), t.rank());
+    Dims none(t.rank(), 0), missing = none;
+    missing[dim] = (chunks - t.dim(dim) % chunks) % chunks;
+    t = pad(t, shlo::scalar(c.builder(), int64_t{0}, t.dtype()), none, missing, none);
+    Dims dims(t.dims().begin(), t.dims().begin() + dim);
+    const int64_t outer = NumElements(dims) * chunks;
+    dims.push_back(chunks);
+    dims.push_back(outer == 0 ? 0 : NumElements(t.dims()) / outer);
+    parts.push_back(reshape(t, dims));
+  }
+  return Concatenate(c, parts, c.out().rank() - 1);
+}
+
+// split_copy(self, split_size, dim) and split_with_sizes_copy(self, split_sizes, dim): consecutive
+// parts, each as long as its result.
+Results SplitCopy(Call& c) {
+  Value x = c.tensor(0);
+  const int64_t dim = shlo::wrap_dim(c.integer(2), x.rank());
+  Results parts;
+  int64_t start = 0;
+  for (int k = 0; k < c.num_outs(); ++k) {
+    const int64_t limit = start + c.out(k).dims[dim];
+    parts.push_back(slice_dim(x, dim, start, limit));
+    start = limit;
+  }
+  return parts;
+}
+
 // flip(self, dims)
 Value Flip(Call& c) {
   Value x = c.tensor(0);
@@ -111,6 +145,9 @@ Value PixelUnshuffle(Call& c) {
 LOWER("aten::cat", Cat);
 LOWER("aten::stack", Stack);
 LOWER("aten::_stack", Stack);
+LOWER("aten::_chunk_cat", ChunkCat);
+LOWER("aten::split_copy.Tensor", SplitCopy);
+LOWER("aten::split_with_sizes_copy", SplitCopy);
 LOWER("aten::flip", Flip);
 LOWER("aten::roll", Roll);
 LOWER("aten::repeat", Repeat);

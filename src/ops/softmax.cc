@@ -110,8 +110,8 @@ Value LogSumExp(Call& c) {
     return Restore(c, shlo::log(shlo::reduce_sum(shlo::exponential(x), dims)));
   }
   // An infinite maximum is its own answer: subtracting it would give NaN.
-  Value max = shlo::reduce_max(x, dims, true);
-  max = shlo::where(shlo::is_finite(max), max, 0.0);
+  Value max = shlo::reduce_max(IsComplex(x.dtype()) ? shlo::real(x) : x, dims, true);
+  max = shlo::convert(shlo::where(shlo::is_finite(max), max, 0.0), x.dtype());
   Value sum = shlo::reduce_sum(shlo::exponential(x - Like(max, x)), dims, true);
   return Restore(c, shlo::log(sum) + max);
 }

@@ -4,6 +4,7 @@
 // All but nearest are separable linear maps: a matrix a dim, made from iotas, applied forward as it
 // is and backward transposed. Nearest picks elements, so that infinities do not spread; its
 // gradient is a map again.
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -222,14 +223,52 @@ Value Resample(const Call& c, Value x, const std::vector<Axis>& axes, MapFn map,
   return ApplyMaps(shlo::convert(x, dtype), maps, adjoint);
 }
 
+// The last dim of x[.., in], bytes as s32, by map[out, in] as PyTorch's CPU does it: the weights in
+// 16 bits, with as many of them after the point as the largest allows, and sums rounded to bytes.
+Value ResampleBytes(Value x, Value map) {
+  std::array<double, 22> ones;  // 2 to the number of bits after the point
+  for (size_t i = 0; i < ones.size(); ++i) ones[i] = std::ldexp(2.0, static_cast<int>(i));
+  Value powers = shlo::constant(x.builder(), std::span<const double>(ones), map.dtype());
+  Value fits = shlo::floor(shlo::reduce_max(map, {0, 1}) * powers + 0.5) < 32768.0;
+  Value one = shlo::reduce_max(shlo::where(fits, powers, 1.0), {0});  // a weight of 1
+  Value bits = shlo::reduce_sum(shlo::convert(fits, DType::kS32), {0});
+  // Two products of small integers, each exact in float32.
+  Value weights = shlo::round_nearest_afz(map * one);
+  Value high = shlo::floor(weights / 256.0), low = weights - high * 256.0;
+  const auto product = [&](Value part) {
+    const Value maps[] = {shlo::convert(part, DType::kF32)};
+    return shlo::convert(ApplyMaps(shlo::convert(x, DType::kF32), maps, false), DType::kS32);
+  };
+  Value half = shlo::shift_left(shlo::full_like(bits, 1), bits - 1.0);
+  Value sum = product(high) * 256.0 + product(low) + half;
+  sum = shlo::shift_right_arithmetic(sum, shlo::broadcast_to(bits, sum.dims()));
+  return shlo::clamp(shlo::full_like(bits, 0), sum, shlo::full_like(bits, 255));
+}
+
+// Images of bytes: dim by dim from the last.
+Value InterpolateBytes(const Call& c, Value x, const std::vector<Axis>& axes, MapFn map) {
+  if (NumElements(x.dims()) == 0) return shlo::constant(c.builder(), 0, c.out());
+  x = shlo::convert(x, DType::kS32);
+  const int64_t last = x.rank() - 1;
+  for (int64_t i = static_cast<int64_t>(axes.size()) - 1; i >= 0; --i) {
+    const Axis& a = axes[static_cast<size_t>(i)];
+    if (a.in == a.out) continue;
+    const int64_t dim = i + 2;
+    const auto swap = [&](Value v) { return dim == last ? v : shlo::swap_dims(v, dim, last); };
+    x = swap(ResampleBytes(swap(x), map(c.builder(), a, DType::kF64)));
+  }
+  return x;
+}
+
 // self, output_size, align_corners, scales...
 template <MapFn kMap>
 Value Interpolate(Call& c) {
   Value x = c.tensor(0);
   const auto axes = ReadAxes(c, x.dims(), c.out().dims, c.boolean(2), 3);
+  if (x.dtype() == DType::kU8 && axes.size() == 2) return InterpolateBytes(c, x, axes, kMap);
   Value y = Resample(c, x, axes, kMap, false);
-  if (c.out().dtype != DType::kU8 || y.dtype() == DType::kU8) return y;
-  // Images: rounded and held in range, where a conversion would truncate and wrap.
+  if (c.out().dtype != DType::kU8) return y;
+  // Rounded and held in range, where a conversion would truncate and wrap.
   Value low = shlo::scalar(c.builder(), 0.0, y.dtype()),
         high = shlo::scalar(c.builder(), 255.0, y.dtype());
   return shlo::clamp(low, shlo::round_nearest_even(y), high);

@@ -18,7 +18,7 @@ from . import compare, nodes, samples
 from .samples import Call, NotJudged
 
 # What user code catches; anything else is a fault of the harness or of the sample.
-_ERRORS = (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError)
+_ERRORS = (RuntimeError, IndexError, TypeError, ValueError, ArithmeticError, AttributeError)
 _MISSING = re.compile(r"is not implemented on device|has no Meta kernel|Could not run 'aten::")
 
 
@@ -152,7 +152,8 @@ def run_of(context, call):
 
     def run(device):
         moved = fresh(call, device)
-        return context.info.op(*moved.args, **moved.kwargs)
+        result = context.info.op(*moved.args, **moved.kwargs)
+        return compare.with_named_elements(context.info.name, moved, result)
 
     return run
 

@@ -190,6 +190,49 @@ def test_batch_norm_keeps_statistics_in_place():
         assert_same(got, want)
 
 
+OUT_FORMS = [
+    (torch.ops.aten.native_batch_norm, (True,), 3),
+    (torch.ops.aten.native_batch_norm, (False,), 1),
+    (torch.ops.aten._native_batch_norm_legit, (True,), 3),
+    (torch.ops.aten._native_batch_norm_legit, (False,), 1),
+    (torch.ops.aten._batch_norm_with_update, (), 3),
+    (torch.ops.aten._batch_norm_no_update, (), 1),
+]
+
+
+@pytest.mark.parametrize("operator, training, same", OUT_FORMS)
+def test_out_forms_of_batch_norm_write_statistics_too(operator, training, same):
+    """`same`: how many results CPU has in the same form."""
+    names = ["out", "save_mean", "save_invstd", "reserve"]
+    if operator is torch.ops.aten._batch_norm_no_update:
+        names = ["out0", "out1", "out2", "out3"]
+
+    def run(device):
+        torch.manual_seed(0)
+        x = torch.randn(4, 3, 5).to(device)
+        weight, bias, mean, var = (torch.rand(3).to(device) + i for i in range(4))
+        count = 3 if training else 4
+        dtypes = [torch.float32] * 3 + [torch.uint8]
+        outs = {
+            n: torch.empty(0, dtype=d, device=device)
+            for n, d in zip(names[:count], dtypes[:count], strict=True)
+        }
+        given = operator(x, weight, bias, mean, var, *training, 0.2, 1e-5, **outs)
+        assert all(a is b for a, b in zip(given, outs.values(), strict=True))
+        return [*given[:same], mean, var]
+
+    for got, want in zip(run(DEVICE), run("cpu"), strict=True):
+        assert_same(got, want, rtol=1e-5, atol=1e-6)
+
+
+def test_batch_norm_without_statistics_of_its_own():
+    x = torch.randn(4, 3, 5)
+    want = torch.native_batch_norm(x, None, None, None, None, True, 0.1, 1e-5)
+    got = torch.native_batch_norm(x.to(DEVICE), None, None, None, None, True, 0.1, 1e-5)
+    for mine, theirs in zip(got, want, strict=True):
+        assert_same(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
 def test_batch_norm_eval_gradient():
     layer = torch.nn.BatchNorm1d(3).to(DEVICE).eval()
     x = torch.randn(4, 3, 5).to(DEVICE).requires_grad_()

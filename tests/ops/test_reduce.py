@@ -1,6 +1,8 @@
 # Reductions: sum to one value, any, var, argmax, max with indices.
+import pytest
 import torch
 from harness import BOOL, COMPLEX, FLOATS, INTS, Case, T, V, cases_to_tests
+from support import DEVICE, assert_same
 
 NAN, INF = float("nan"), float("inf")
 NUMBERS = FLOATS + INTS
@@ -36,6 +38,7 @@ SUMS = [
     Case("aten::mean", T(0, 5), name="no elements"),
     Case("aten::logsumexp", T(3, 4), [1]),
     Case("aten::logsumexp", T(3, 4), [0, 1], True, name="keepdim"),
+    Case("aten::logsumexp", T(3, 4), [1], name="complex", dtypes=COMPLEX),
     Case(
         "aten::logsumexp", V([[INF, 1.0], [-INF, -INF], [NAN, 0.0]]), [1], name="edges", dtypes=F32
     ),
@@ -113,3 +116,20 @@ SPREADS = [
 
 CASES = SUMS + EXTREMES + TRUTH + SPREADS
 test_reduce = cases_to_tests(CASES)
+
+
+PICKS = [torch.max, torch.min, torch.median, torch.nanmedian, torch.prod, lambda x: x.prod(1)]
+TIES = [[2.0, 0.0, 2.0], [0.0, 3.0, 1.0]]
+
+
+@pytest.mark.parametrize("function", PICKS)
+@pytest.mark.parametrize("values", [TIES, [[1.0, NAN], [NAN, 2.0]], [[1.0, 2.0], [3.0, 4.0]]])
+def test_gradients_that_read_no_value_are_cpus_in_both_orders(function, values):
+    def run(device):
+        x = torch.tensor(values, device=device, requires_grad=True)
+        (first,) = torch.autograd.grad(function(x).square().sum(), x, create_graph=True)
+        (second,) = torch.autograd.grad(first.square().sum(), x)
+        return first.detach(), second
+
+    for got, want in zip(run(DEVICE), run("cpu"), strict=True):
+        assert_same(got, want)

@@ -46,5 +46,15 @@ CASES = [
     Case("aten::_logcumsumexp", T(3, 5), 1, forms=("functional",)),
     Case("aten::logcumsumexp", T(300), 0, name="long"),
     Case("aten::logcumsumexp", V([-INF, 1.0, INF, 2.0, NAN]), 0, name="edges", dtypes=F32),
+    Case("aten::logcumsumexp", T(4, 9), 1, name="complex", dtypes=COMPLEX),
+    # The phase passes pi and goes on; the larger third element starts anew from its own.
+    Case(
+        "aten::logcumsumexp",
+        V([1 + 3j, 1 + 4j, 5 - 7j, 1 + 2j, 5 - 9j, 5 - 10j, 5 - 11j]),
+        0,
+        name="phase",
+        dtypes=COMPLEX,
+        backward=False,
+    ),
 ]
 test_scan = cases_to_tests(CASES)

@@ -68,6 +68,16 @@ JAGGED = [
 test_segment_reduce = cases_to_tests(SEGMENTS + JAGGED)
 
 
+def test_segment_lengths_are_checked_unless_they_are_said_to_be_right():
+    data = torch.arange(5.0, device=DEVICE)
+    short = torch.tensor([2, 1], device=DEVICE)
+    with pytest.raises(RuntimeError, match="Expected all rows of lengths along axis to sum to"):
+        torch.segment_reduce(data, "sum", lengths=short)
+    with pytest.raises(RuntimeError, match="lengths contains negative value"):
+        torch.segment_reduce(data, "sum", lengths=torch.tensor([6, -1], device=DEVICE))
+    equals(torch.segment_reduce(data, "sum", lengths=short, unsafe=True), [1.0, 2.0])
+
+
 def test_assertions_raise_their_message():
     torch._assert_async(torch.tensor([2], device=DEVICE))
     with pytest.raises(RuntimeError, match="must be positive"):
