@@ -53,28 +53,33 @@ def digits_step(device: str) -> tuple[Step, torch.optim.Optimizer]:
     optimizer = torch.optim.Adam(net.parameters(), lr=1e-3)
     images = torch.rand(64, 1, 8, 8).to(device)
     labels = torch.randint(0, 10, (64,)).to(device)
-    return _step(net, optimizer, images, lambda scores: cross_entropy(scores, labels)), optimizer
+    step = train_step_of(net, optimizer, images, lambda scores: cross_entropy(scores, labels))
+    return step, optimizer
 
 
-def transformer_step(device: str) -> tuple[Step, torch.optim.Optimizer]:
-    """One training step of a 4-layer decoder on 8 sequences of 32 tokens."""
+def transformer_step(
+    device: str, layers: int = 4, width: int = 128, sequences: int = 8, length: int = 32
+) -> tuple[Step, torch.optim.Optimizer]:
+    """One training step of a decoder."""
     torch.manual_seed(0)
-    net = Decoder().to(device)
+    net = Decoder(layers, width).to(device)
     optimizer = torch.optim.AdamW(net.parameters(), lr=1e-3)
-    tokens = torch.randint(0, 256, (8, 33)).to(device)
+    tokens = torch.randint(0, 256, (sequences, length + 1)).to(device)
 
     def loss(scores: torch.Tensor) -> torch.Tensor:
         return cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())
 
-    return _step(net, optimizer, tokens[:, :-1], loss), optimizer
+    return train_step_of(net, optimizer, tokens[:, :-1], loss), optimizer
 
 
-def _step(
+def train_step_of(
     net: nn.Module,
     optimizer: torch.optim.Optimizer,
     inputs: torch.Tensor,
     loss_of: Callable[[torch.Tensor], torch.Tensor],
 ) -> Step:
+    """A step that gives its loss."""
+
     def step() -> torch.Tensor:
         optimizer.zero_grad()
         loss = loss_of(net(inputs))

@@ -63,6 +63,18 @@ function(torch_tpu_layer NAME)
   endif()
 endfunction()
 
+# Adds the version of the lowerings to LAYER: a source file that is written anew when one line of them changes.
+function(torch_tpu_lowering_version LAYER)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/lowering_version.cmake)
+  set(output ${PROJECT_BINARY_DIR}/generated/lowering_version.cc)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cc ${PROJECT_SOURCE_DIR}/src/*.h)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${output} -P ${script}
+    DEPENDS ${script} ${files} ${PROJECT_SOURCE_DIR}/python/torch_tpu/_decompositions.py
+    COMMENT "Version of the lowerings")
+  target_sources(torch_tpu_${LAYER}_objects PRIVATE ${output})
+endfunction()
+
 # One process runs all tests of a layer: loading a plugin costs more than most tests.
 function(torch_tpu_layer_test NAME TESTS INCLUDES)
   add_executable(${NAME}_test ${TESTS})

@@ -37,6 +37,14 @@ def _import_torch() -> Any:
     return torch
 
 
+def _shut_down() -> None:
+    """Stores what is still to be stored, within a limit, and closes the client."""
+    from torch_tpu import _C, _cache_remote
+
+    _C._shutdown()
+    _cache_remote.close()
+
+
 def _register() -> None:
     """Makes `tpu` a device of this process. Runs once; `import torch` survives a failure."""
     torch = _import_torch()
@@ -55,18 +63,28 @@ def _register() -> None:
     from torch_tpu import _C
 
     _C._init()
-    from torch_tpu import _decompositions, _device, _plugins, _precision, _printing
+    _C._set_frontend_version(release)
+    from torch_tpu import (
+        _compile_progress,
+        _decompositions,
+        _device,
+        _plugins,
+        _precision,
+        _printing,
+    )
 
     _C._set_decomposition_lookup(_decompositions.lookup)
     _C._set_plugin_candidates(_plugins.candidates())
     torch._register_device_module("tpu", _device)
     sys.modules["torch.backends.tpu"] = torch.backends.tpu = _precision.backend
     # Plugins crash when the process ends under work that is still running.
-    atexit.register(_C._shutdown)
+    atexit.register(_shut_down)
     backend_registration.generate_methods_for_privateuse1_backend(for_storage=True)
     # TPUs multiply bfloat16. PyTorch keeps this per thread: others start with float16.
     torch.set_autocast_dtype("tpu", torch.bfloat16)
     _printing.install()
+    _compile_progress.install()
+    _device.compilation_cache.open_root()
 
 
 _register()

@@ -14,19 +14,16 @@ def eager_mode(mode: str) -> Iterator[None]:
 
     `"strict"`: one operator, one program, asynchronous (the default). `"debug"`: each operator is
     waited for, index bounds are checked, and errors name the operator and its Python line.
-    `"defer"`: operators are collected and sent fused. Raises ValueError for another name.
+    `"defer"`: operators are collected and sent as fused programs when a value is asked for, when
+    blocks of operators repeat, or when the block ends. Raises ValueError for another name.
     """
     if mode not in _MODES:
         raise ValueError(f"unknown eager mode {mode!r}; expected one of {', '.join(_MODES)}")
-    if mode == "defer":
-        raise NotImplementedError(
-            "eager mode 'defer' is not built in this version; use 'strict' or 'debug'"
-        )
-    previous = _C._set_mode(mode)
+    _C._push_mode(mode)
     try:
         yield
     finally:
-        _C._set_mode(previous)
+        _C._pop_mode()
 
 
 def get_eager_mode() -> str:

@@ -2,6 +2,7 @@
 #include "base/env.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <variant>
 
@@ -11,7 +12,8 @@ namespace {
 enum class Stage { kStable, kExperimental, kDebug, kTest };
 constexpr std::string_view kStageNames[] = {"stable", "experimental", "debug", "test"};
 
-using Field = std::variant<bool Settings::*, std::string Settings::*, LogLevel Settings::*>;
+using Field = std::variant<bool Settings::*, int64_t Settings::*, std::string Settings::*,
+                           LogLevel Settings::*>;
 
 struct Variable {
   std::string_view name;
@@ -30,6 +32,8 @@ constexpr Variable kVariables[] = {
      "package libtpu."},
     {"TORCH_TPU_LAUNCH_BLOCKING", &Settings::launch_blocking, Stage::kStable,
      "Wait for every operator, check index bounds, and name operator and Python line in errors."},
+    {"TORCH_TPU_DEFER_AND_FUSE", &Settings::defer_and_fuse, Stage::kStable,
+     "Collect operators and send them fused. TORCH_TPU_LAUNCH_BLOCKING goes before it."},
     {"TORCH_TPU_LOG_LEVEL", &Settings::log_level, Stage::kStable,
      "Least severe log lines that are written to stderr."},
     {"TORCH_TPU_SHOW_COMPILER_LOG", &Settings::show_compiler_log, Stage::kDebug,
@@ -40,6 +44,32 @@ constexpr Variable kVariables[] = {
      "Directory that gets the StableHLO text of every compiled module."},
     {"TORCH_TPU_CACHE_VERIFY", &Settings::cache_verify, Stage::kDebug,
      "Rebuild the StableHLO text on every program cache hit and compare it with the stored hash."},
+    {"TORCH_TPU_TIER2_COMPILATION_CACHE", &Settings::tier2_cache, Stage::kStable,
+     "Programs shared by the processes of this host: a name, an absolute path, or `disabled`. "
+     "Empty: "
+     "on when WORLD_SIZE is above 1."},
+    {"TORCH_TPU_TIER3_COMPILATION_CACHE_ROOT", &Settings::tier3_cache, Stage::kStable,
+     "Programs kept between runs and hosts: a directory, or a URL that fsspec opens. Empty: off."},
+    {"TORCH_TPU_TIER2_COMPILATION_CACHE_BYTES", &Settings::tier2_cache_bytes, Stage::kStable,
+     "Most bytes of tier 2; the least recently used programs go first. 0: no limit."},
+    {"TORCH_TPU_TIER3_COMPILATION_CACHE_BYTES", &Settings::tier3_cache_bytes, Stage::kStable,
+     "Most bytes of tier 3; the least recently used programs go first. 0: no limit."},
+    {"TORCH_TPU_COMPILATION_CACHE_DAYS", &Settings::cache_days, Stage::kStable,
+     "Stored programs that were not used for so many days are removed. 0: never."},
+    {"TORCH_TPU_COMPILATION_CACHE_EXIT_SECONDS", &Settings::cache_exit_seconds, Stage::kStable,
+     "How long the end of the process may wait for programs that are still being stored."},
+    {"TORCH_TPU_COMPILE_ONLY_FROM_CACHE", &Settings::compile_only_from_cache, Stage::kStable,
+     "Raise, naming the parts of the key, where a program would have to be compiled."},
+    {"TORCH_TPU_COMPILE_PROGRESS", &Settings::compile_progress, Stage::kStable,
+     "Say on stderr when compiling takes more than two seconds."},
+    {"WORLD_SIZE", &Settings::world_size, Stage::kStable,
+     "Processes of a distributed program, as torchrun sets it. Above 1, tier 2 is on."},
+    {"XLA_FLAGS", &Settings::xla_flags, Stage::kStable,
+     "Read by the plugin. Part of the options key of the program cache."},
+    {"LIBTPU_INIT_ARGS", &Settings::libtpu_init_args, Stage::kStable,
+     "Read by libtpu. Part of the options key of the program cache."},
+    {"XDG_RUNTIME_DIR", &Settings::runtime_directory, Stage::kStable,
+     "Where tier 2 lies on hosts without /dev/shm."},
     {"TORCH_TPU_TEST_PLUGIN", &Settings::test_plugin, Stage::kTest,
      "PJRT plugin that the tests run on. Empty: the one found when the build was configured."},
     {"TORCH_TPU_TEST_FAKE_PLUGIN", &Settings::test_fake_plugin, Stage::kTest,
@@ -75,6 +105,12 @@ bool ParseValue(const std::string& text, bool* value) {
   return *value || lower == "0" || lower == "false" || lower == "off" || lower == "no";
 }
 
+bool ParseValue(const std::string& text, int64_t* value) {
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, *value);
+  return error == std::errc() && rest == end && *value >= 0;
+}
+
 bool ParseValue(const std::string& text, LogLevel* value) {
   const auto found = std::find(std::begin(kLogLevelNames), std::end(kLogLevelNames), Lower(text));
   if (found == std::end(kLogLevelNames)) return false;
@@ -84,14 +120,17 @@ bool ParseValue(const std::string& text, LogLevel* value) {
 
 std::string TypeName(const std::string&) { return "string"; }
 std::string TypeName(bool) { return "bool"; }
+std::string TypeName(int64_t) { return "integer"; }
 std::string TypeName(LogLevel) { return LevelWords(); }
 
 std::string Accepted(const std::string&) { return "any text"; }
 std::string Accepted(bool) { return "1, 0, true, false, on, off, yes or no"; }
+std::string Accepted(int64_t) { return "a whole number, 0 or more"; }
 std::string Accepted(LogLevel) { return LevelWords(); }
 
 std::string ToText(const std::string& value) { return value; }
 std::string ToText(bool value) { return value ? "1" : "0"; }
+std::string ToText(int64_t value) { return std::to_string(value); }
 std::string ToText(LogLevel value) { return std::string(kLogLevelNames[static_cast<int>(value)]); }
 
 struct Loaded {

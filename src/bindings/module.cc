@@ -5,6 +5,7 @@
 
 #include "base/env.h"
 #include "bindings/bare_execute.h"
+#include "bindings/cache.h"
 #include "bindings/capture.h"
 #include "bindings/decompositions.h"
 #include "device/errors.h"
@@ -16,7 +17,9 @@
 #include "device/precision.h"
 #include "device/register.h"
 #include "device/stream.h"
+#include "graph/deferred.h"
 #include "graph/runtime.h"
+#include "graph/sender.h"
 #include "ops/call.h"
 
 namespace torch_tpu::bindings {
@@ -61,7 +64,8 @@ void Init() {
 device::Mode ParseMode(const std::string& name) {
   if (name == "strict") return device::Mode::kStrict;
   if (name == "debug") return device::Mode::kDebug;
-  throw py::value_error("unknown eager mode '" + name + "': expected 'strict' or 'debug'");
+  if (name == "defer") return device::Mode::kDefer;
+  throw py::value_error("unknown eager mode '" + name + "': expected 'strict', 'debug' or 'defer'");
 }
 
 std::map<std::string, int64_t> CounterValues() {
@@ -79,6 +83,7 @@ std::map<std::string, int64_t> MemoryStats() {
   const auto& a = graph::MemoryAccount::Get();
   return {{"allocated_bytes.all.current", a.allocated.load()},
           {"allocated_bytes.all.peak", a.peak.load()},
+          {"launch_bytes.all.peak", a.launch_peak.load()},
           {"allocation.all.current", a.count.load()},
           {"allocation.all.allocated", a.total_count.load()}};
 }
@@ -86,6 +91,7 @@ std::map<std::string, int64_t> MemoryStats() {
 void ResetPeak() {
   auto& a = graph::MemoryAccount::Get();
   a.peak.store(a.allocated.load());
+  a.launch_peak.store(0);
 }
 
 py::list EnvVariables() {
@@ -129,13 +135,21 @@ std::map<std::string, std::string> RuntimeInfo() {
   return info;
 }
 
+std::vector<std::array<uint64_t, 3>> TakeRegionKeys() {
+  std::vector<std::array<uint64_t, 3>> out;
+  for (const cache::Key& key : graph::Recorder::Get().TakeKeys()) {
+    out.push_back({key.structure, key.sizes, key.options});
+  }
+  return out;
+}
+
 void Define(py::module_& m) {
   m.def("_init", &Init);
   m.def("_set_plugin_candidates", &graph::Runtime::SetPluginCandidates);
   m.def("_set_decomposition_lookup", &SetDecompositionLookup);
   m.def("_is_initialized", &graph::Runtime::initialized);
   m.def("_initialize", [] { RuntimeOrThrow(); });
-  m.def("_shutdown", &pjrt::Client::ShutDownAll, py::call_guard<py::gil_scoped_release>());
+  m.def("_shutdown", &graph::Runtime::ShutDown, py::call_guard<py::gil_scoped_release>());
   m.def("_synchronize", &device::SynchronizeAll, py::call_guard<py::gil_scoped_release>());
   m.def("_default_generator", [] {
     return py::reinterpret_steal<py::object>(
@@ -146,9 +160,12 @@ void Define(py::module_& m) {
   m.def("_empty_cache", [] {});
   m.def("_counters", &CounterValues);
   m.def("_reset_counters", [] { graph::Counters::Get().Reset(); });
-  m.def("_set_mode", [](const std::string& name) {
-    return std::string(device::ModeName(device::SetMode(ParseMode(name))));
-  });
+  m.def("_push_mode", [](const std::string& name) { device::PushMode(ParseMode(name)); });
+  m.def("_pop_mode", &device::PopMode, py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "_send_deferred", [] { graph::Recorder::Get().Send(); },
+      py::call_guard<py::gil_scoped_release>());
+  m.def("_take_region_keys", &TakeRegionKeys);
   const auto optional_name = [](std::optional<shlo::Precision> p) -> std::optional<std::string> {
     if (!p) return std::nullopt;
     return device::PrecisionName(*p);
@@ -175,6 +192,7 @@ void Define(py::module_& m) {
   m.def("_lowerings", &Lowerings);
   m.def("_runtime_info", &RuntimeInfo);
   DefineCapture(m);
+  DefineCache(m);
   m.def("_run_module", &RunModule);
   m.def("_bare_execute_us", &BareExecuteMicroseconds, py::call_guard<py::gil_scoped_release>());
 }

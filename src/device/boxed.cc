@@ -11,6 +11,7 @@
 #include "device/errors.h"
 #include "device/indexing.h"
 #include "device/make_entry.h"
+#include "device/mode.h"
 #include "device/tracer.h"
 
 namespace torch_tpu::device {
@@ -102,7 +103,8 @@ void RaiseIfCpuRefuses(const OpInfo& info, Arguments args) try {
   return;
 }
 
-// out= of an operator whose result size only the program knows: the functional form, then a copy.
+// out= of an operator whose result size only the program knows, or that writes other arguments as
+// well: the form without out=, then a copy.
 void RunPaddedOut(const OpInfo& info, torch::jit::Stack* stack) {
   const size_t first = stack->size() - info.args.size();
   torch::jit::Stack inputs;
@@ -111,7 +113,7 @@ void RunPaddedOut(const OpInfo& info, torch::jit::Stack* stack) {
     const c10::IValue& v = (*stack)[first + i];
     info.args[i].out ? outs.push_back(v.toTensor()) : inputs.push_back(v);
   }
-  info.functional->callBoxed(&inputs);
+  (info.without_out ? info.without_out : info.functional)->callBoxed(&inputs);
   for (size_t k = 0; k < outs.size(); ++k) {
     if (inputs[k].toTensor().scalar_type() != outs[k].scalar_type())
       RaiseIfCpuRefuses(info, torch::jit::last(*stack, info.args.size()));
@@ -218,7 +220,11 @@ Entry* NewEntry(OpInfo& info, Arguments args, Signature* signature) try {
   // Compiled before it is kept, so that a signature that cannot be lowered is refused in the same
   // words each time.
   if (!entry->slots.empty() && Tracer::Current() == nullptr) {
-    (void)entry->ProgramOrThrow(*ValueOrThrow(graph::Runtime::Get()));
+    if (CurrentMode() == Mode::kDefer) {
+      ThrowIfError(graph::BuildModule(*entry->spec).status());
+    } else {
+      (void)entry->ProgramOrThrow(*ValueOrThrow(graph::Runtime::Get()));
+    }
   }
   return info.entries.Insert(*signature, std::move(entry));
 } catch (const c10::OutOfMemoryError&) {

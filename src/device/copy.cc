@@ -5,9 +5,11 @@
 
 #include "device/engine.h"
 #include "device/errors.h"
+#include "device/mode.h"
 #include "device/pinned.h"
 #include "device/stream.h"
 #include "device/tracer.h"
+#include "graph/deferred.h"
 #include "views/view.h"
 
 namespace torch_tpu::device {
@@ -123,6 +125,8 @@ void CopyToHost(const at::Tensor& dst, const at::Tensor& src, bool non_blocking)
                 "were recorded and not run",
                 line);
   }
+  // Whether the value is there already depends on time; what is sent together must not.
+  if (CurrentMode() == Mode::kDefer) graph::Recorder::Get().Send();
   graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
   at::Tensor from = src;
   const c10::TensorImpl& impl = *from.unsafeGetTensorImpl();

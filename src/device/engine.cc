@@ -1,13 +1,15 @@
 // Launching and recording.
 #include "device/engine.h"
 
-#include "base/hash.h"
+#include "base/env.h"
+#include "cache/make_key.h"
 #include "device/errors.h"
 #include "device/generator.h"
 #include "device/mode.h"
 #include "device/precision.h"
 #include "device/stream.h"
 #include "device/tracer.h"
+#include "graph/deferred.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -56,6 +58,23 @@ void NonDonatable(const graph::CallSpec& spec, const std::vector<graph::OperandR
   }
 }
 
+// Numbers and random states are taken now, so that deferring changes no result.
+void Record(const Entry& entry, Signature& signature, const std::optional<at::Generator>& generator,
+            std::vector<ValueRef>* results) {
+  const graph::CallSpec& spec = *entry.spec;
+  std::vector<graph::OperandRef> operands = std::move(signature.operands());
+  if (spec.num_seeds > 0) {
+    graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
+    for (int i = 0; i < spec.num_seeds; ++i) operands.push_back(SeedOperand(runtime, generator));
+  }
+  for (const auto& value : spec.captured) operands.push_back({value, DType::kInvalid, {}});
+  std::string line;
+  if (env::Get().trace_python) line = PythonLine();
+  ThrowIfError(graph::Recorder::Get().Append(entry.spec, std::move(operands), std::move(line),
+                                             CurrentWork(), results),
+               spec.name.c_str());
+}
+
 }  // namespace
 
 ScratchSignature::ScratchSignature() {
@@ -86,6 +105,7 @@ void Execute(Entry& entry, Signature& signature, const std::optional<at::Generat
     results->insert(results->end(), made.begin(), made.end());
     return;
   }
+  if (CurrentMode() == Mode::kDefer) return Record(entry, signature, generator, results);
   graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
   const std::shared_ptr<graph::Program> program = entry.ProgramOrThrow(runtime);
   for (int i = 0; i < spec.num_seeds; ++i) operands.push_back(SeedOperand(runtime, generator));
@@ -145,12 +165,7 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
   spec->debug = CurrentMode() == Mode::kDebug;
   spec->target = CurrentTarget();
   spec->precision = CurrentPrecision();
-  spec->key.structure = Hasher().Add(spec->name).Add(signature.structure().size()).Finish();
-  for (uint64_t word : signature.structure()) {
-    spec->key.structure = Hasher(spec->key.structure).Add(word).Finish();
-  }
-  for (uint64_t word : signature.sizes())
-    spec->key.sizes = Hasher(spec->key.sizes).Add(word).Finish();
+  spec->key = cache::MakeKey(spec->name, signature.structure(), signature.sizes());
   spec->seed_operand = n;
   int result = 0;
   for (const auto& call : spec->calls) {
@@ -168,6 +183,7 @@ void FinishSpec(graph::CallSpec* spec, const Signature& signature) {
           spec->operands[operand] == o.result) {
         spec->aliases.emplace_back(operand, result);
       }
+      spec->result_types.push_back(graph::InternType(o.result.dtype, o.result.dims));
       ++result;
     }
   }

@@ -39,9 +39,7 @@ class Guard final : public c10::impl::DeviceGuardImplInterface {
   c10::Stream exchangeStream(c10::Stream stream) const override {
     return MakeStream(ExchangeCurrentStream(stream.id()));
   }
-  bool queryStream(const c10::Stream& stream) const override {
-    return StreamWork(stream.id()).IsReady();
-  }
+  bool queryStream(const c10::Stream& stream) const override { return StreamIsReady(stream.id()); }
   void synchronizeStream(const c10::Stream& stream) const override {
     SynchronizeStream(stream.id());
   }

@@ -230,6 +230,11 @@ MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
   return out;
 }
 
+// What CPU says of the zeros themselves, and not of the caller's tensors.
+bool IsOfZeros(const c10::Error& error) {
+  return std::string_view(error.what_without_backtrace()).starts_with("ZeroDivisionError");
+}
+
 // Runs the operator on CPU tensors of zeros in the same layouts; nothing when it is too large or
 // the CPU has no such kernel.
 std::optional<Stack> RunOnZeros(const OpInfo& info, Arguments args) {
@@ -245,7 +250,12 @@ std::optional<Stack> RunOnZeros(const OpInfo& info, Arguments args) {
   if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
     return std::nullopt;
   at::AutoDispatchBelowADInplaceOrView guard;
-  info.op.callBoxed(&stack);
+  try {
+    info.op.callBoxed(&stack);
+  } catch (const c10::Error& error) {
+    if (IsOfZeros(error)) return std::nullopt;
+    throw;
+  }
   return stack;
 }
 

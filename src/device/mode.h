@@ -6,11 +6,14 @@
 
 namespace torch_tpu::device {
 
-enum class Mode : uint8_t { kStrict, kDebug };
+enum class Mode : uint8_t { kStrict, kDebug, kDefer };
 
-// The mode of this thread: set by SetMode, else TORCH_TPU_LAUNCH_BLOCKING decides.
+// The mode of this thread: of the innermost PushMode of it, or of the thread that autograd works
+// for; else TORCH_TPU_LAUNCH_BLOCKING and TORCH_TPU_DEFER_AND_FUSE decide.
 Mode CurrentMode();
-Mode SetMode(Mode mode);  // returns the previous one
+// They nest. PopMode ends the innermost of this thread, and sends what was deferred.
+void PushMode(Mode mode);
+void PopMode();
 const char* ModeName(Mode mode);
 
 // Whether missing operators may run on the CPU (off by default).

@@ -1,8 +1,12 @@
-// Conditions of the random operators, by position.
+// Conditions of the random operators and of segment lengths, by position.
 #include "device/number_check.h"
+
+#include <ATen/core/Tensor.h>
 
 #include <cmath>
 #include <limits>
+
+#include "device/tracer.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -28,6 +32,22 @@ bool EmptyRange(Args args) {
   return Number(args, 1) <= 0;
 }
 
+// segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial): lengths that do
+// not fill the axis. Reads them, as the other devices do unless told that they are right.
+bool WrongLengths(Args args) {
+  if (!args[2].isTensor() || args[6].toBool() || Tracer::Current() != nullptr) return false;
+  const at::Tensor lengths = args[2].toTensor();
+  const at::Tensor& data = args[0].toTensor();
+  const int64_t axis = args[5].toInt();
+  if (lengths.numel() == 0 || axis != lengths.dim() - 1 || axis >= data.dim()) return false;
+  const at::Tensor host = lengths.cpu();
+  TORCH_CHECK(host.min().item<int64_t>() >= 0, "lengths contains negative value!");
+  TORCH_CHECK(host.sum(-1).eq(data.size(axis)).all().item<bool>(),
+              "segment_reduce(): Expected all rows of lengths along axis to sum to "
+              "data.size(lengths.dim()-1) when !unsafe.");
+  return false;
+}
+
 struct Row {
   std::string_view name;
   NumberCheck check;
@@ -37,6 +57,7 @@ constexpr Row kRows[] = {
     {"aten::cauchy", NoPositiveDeviation},   {"aten::log_normal", NoPositiveDeviation},
     {"aten::exponential", NoPositiveRate},   {"aten::bernoulli", NoProbability},
     {"aten::geometric", NoInnerProbability}, {"aten::random", EmptyRange},
+    {"aten::segment_reduce", WrongLengths},
 };
 
 }  // namespace

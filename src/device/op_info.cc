@@ -90,6 +90,19 @@ bool ArgsMatch(const c10::FunctionSchema& candidate,
   return j == args.size();
 }
 
+// The overload of the same name and arguments that has no out=.
+std::optional<c10::OperatorHandle> FindWithoutOut(const c10::FunctionSchema& schema) {
+  const auto args = InputArgs(schema);
+  for (const auto& name : OverloadsOf(schema.name())) {
+    auto found = c10::Dispatcher::singleton().findSchema(name);
+    if (!found) continue;
+    const auto& others = found->schema().arguments();
+    if (std::none_of(others.begin(), others.end(), IsOutArg) && ArgsMatch(found->schema(), args))
+      return found;
+  }
+  return std::nullopt;
+}
+
 std::optional<ForeachForm> FindForeach(const c10::OperatorName& name) {
   auto form = ops::ForeachOf(FullName(name));
   if (!form.ok()) return std::nullopt;
@@ -232,6 +245,14 @@ OpInfo::OpInfo(const c10::OperatorHandle& handle)
   // Shapes that no Meta kernel knows: out= is the functional form and a copy here too.
   padded |=
       form == Form::kOut && functional && lowering != nullptr && lowering->options.shape != nullptr;
+  const bool lists = std::any_of(args.begin(), args.end(), [](const ArgInfo& a) {
+    return a.written && a.kind != ArgKind::kTensor;
+  });
+  const bool writes_others =
+      RunningStatistics(schema.name()) >= 0 ||
+      std::any_of(args.begin(), args.end(), [](const ArgInfo& a) { return a.written && !a.out; });
+  if (form == Form::kOut && writes_others && !lists) without_out = FindWithoutOut(schema);
+  padded |= without_out.has_value();
   for (int w : written)
     writes_list |= args[w].kind == ArgKind::kTensorList && form == Form::kMutating;
   const bool statistics = std::any_of(args.begin(), args.end(), [](const ArgInfo& a) {

@@ -61,6 +61,9 @@ struct OpInfo {
   std::string name;             // "aten::add_.Tensor"
   std::string functional_name;  // "aten::add.Tensor": what the lowering is named by
   std::optional<c10::OperatorHandle> functional;
+  // Of an out= overload that writes other arguments too (running statistics): the overload without
+  // out=, which writes those.
+  std::optional<c10::OperatorHandle> without_out;
   Form form = Form::kFunctional;
   std::vector<ArgInfo> args;
   std::vector<int> written;   // positions of written arguments, in schema order

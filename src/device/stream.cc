@@ -4,6 +4,7 @@
 #include <deque>
 
 #include "device/errors.h"
+#include "graph/deferred.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -49,6 +50,7 @@ c10::StreamId NewStream() {
 }
 
 void SynchronizeAll() {
+  ThrowIfError(graph::Recorder::Get().Drain(), "synchronize");
   std::vector<graph::InFlight*> all;
   {
     Streams& streams = GetStreams();
@@ -63,7 +65,14 @@ void SynchronizeAll() {
   ThrowIfError(first, "synchronize");
 }
 
-void SynchronizeStream(c10::StreamId id) { ThrowIfError(StreamWork(id).Await(), "synchronize"); }
+void SynchronizeStream(c10::StreamId id) {
+  ThrowIfError(graph::Recorder::Get().Drain(), "synchronize");
+  ThrowIfError(StreamWork(id).Await(), "synchronize");
+}
+
+bool StreamIsReady(c10::StreamId id) {
+  return graph::Recorder::Get().idle() && StreamWork(id).IsReady();
+}
 
 std::shared_ptr<EventState::Point> EventState::Current() {
   std::lock_guard lock(mutex_);
@@ -71,6 +80,8 @@ std::shared_ptr<EventState::Point> EventState::Current() {
 }
 
 void EventState::Record(c10::StreamId stream) {
+  // Work that failed before it was launched is told by its results.
+  (void)graph::Recorder::Get().Drain();
   auto point = std::make_shared<Point>();
   {
     std::lock_guard lock(mutex_);

@@ -24,6 +24,8 @@ inline graph::InFlight& CurrentWork() { return StreamWork(CurrentStream()); }
 // Waits for the work of every stream; the first failure is raised as an exception.
 void SynchronizeAll();
 void SynchronizeStream(c10::StreamId id);
+// Sends what waits; true when all of the stream's work is done.
+bool StreamIsReady(c10::StreamId id);
 
 // A point in a stream. Thread-safe.
 class EventState {

@@ -93,6 +93,8 @@ struct CallSpec {
   // operand -> output whose buffer it may become, for donation.
   std::vector<std::pair<int, int>> aliases;
 
+  std::vector<const TensorType*> result_types;  // of the program outputs, where calls are recorded
+
   int num_results() const;  // program outputs, without checks
 };
 

@@ -1,4 +1,4 @@
-// Opening the plugin, compiling, launching, and moving bytes.
+// Opening the plugin, launching, and moving bytes.
 #include "graph/runtime.h"
 
 #include <algorithm>
@@ -9,6 +9,10 @@
 #include "base/env.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "cache/tiers.h"
+#include "graph/compile_progress.h"
+#include "graph/deferred.h"
+#include "graph/sender.h"
 
 namespace torch_tpu::graph {
 namespace {
@@ -103,35 +107,6 @@ void Counters::Reset() {
   }
 }
 
-Program::Program(const CallSpec& spec, Module module,
-                 std::unique_ptr<pjrt::LoadedExecutable> executable)
-    : name_(spec.name),
-      checks_(std::move(module.checks)),
-      check_is_index_(std::move(module.check_is_index)),
-      text_hash_(Hasher().Add(module.text).Finish()),
-      executable_(std::move(executable)) {
-  int64_t bytes = 0;
-  const auto add = [&](const TensorType& type) {
-    bytes += NumElements(type.dims) * DTypeSize(type.dtype);
-  };
-  for (const TensorType& type : spec.operands) add(type);
-  for (const SubCall& call : spec.calls) {
-    for (const OutputSpec& o : call.outputs) {
-      if (o.kind == OutputSpec::kNone) continue;
-      results_.push_back(InternType(o.result.dtype, o.result.dims));
-      add(o.result);
-    }
-  }
-  constexpr int64_t kSmallBytes = 64 << 10;
-  reports_completion_ = bytes > kSmallBytes || results_.empty() ||
-                        module.text.find("stablehlo.while") != std::string::npos;
-  // Plugins that do not tell the size of their code are charged a guess.
-  constexpr int64_t kGuess = 32 << 10;
-  auto stats = executable_->GetMemoryStats();
-  const int64_t code = stats.ok() ? stats->generated_code : 0;
-  cache_bytes_ = static_cast<int64_t>(module.text.size()) + (code > 0 ? code : kGuess);
-}
-
 void Runtime::SetPluginCandidates(std::vector<std::pair<std::string, std::string>> candidates) {
   std::lock_guard lock(GetGlobal().mutex);
   GetGlobal().candidates = std::move(candidates);
@@ -152,10 +127,6 @@ Result<Runtime*> Runtime::Get() {
   return runtime;
 }
 
-// Each program on a CPU plugin takes 4 to 25 memory maps of the process. Linux allows 65530, and
-// XLA crashes where it does not get one.
-constexpr int64_t kMostCpuPrograms = 4096;
-
 Result<std::unique_ptr<Runtime>> Runtime::Open() {
   RETURN_IF_ERROR(env::ParseStatus());
   ASSIGN_OR_RETURN(std::string path, ChoosePlugin(GetGlobal().candidates));
@@ -164,69 +135,19 @@ Result<std::unique_ptr<Runtime>> Runtime::Open() {
   ASSIGN_OR_RETURN(runtime->client_, pjrt::Client::Create(plugin));
   runtime->plugin_path_ = path;
   runtime->is_cpu_ = runtime->client_->platform_name() == "cpu";
-  if (runtime->is_cpu_) runtime->tier1_.SetEntryCap(kMostCpuPrograms);
+  runtime->compiler_ = std::make_unique<Compiler>(runtime->client_);
   Log(LogLevel::kInfo,
       "device tpu runs on " + runtime->client_->platform_name() + " through " + path);
   return runtime;
 }
 
-// On CPU plugins LLVM's first level gives the speed of its default and compiles up to six times as
-// fast, and the old emitters halve the rest. Without optimisation it is twice as fast again, which
-// pays where the launch outweighs the elements.
-pjrt::CompileOptions Runtime::OptionsFor(const CallSpec& spec) const {
-  constexpr int64_t kFewElements = 64;
-  bool few = true;
-  for (const TensorType& type : spec.operands) few &= NumElements(type.dims) <= kFewElements;
-  for (const SubCall& call : spec.calls) {
-    for (const OutputSpec& o : call.outputs) few &= NumElements(o.result.dims) <= kFewElements;
+void Runtime::ShutDown() {
+  Sender::Get().Stop();
+  if (initialized()) {
+    StopCompileProgress();
+    cache::Tiers::Get().Close(std::chrono::seconds(env::Get().cache_exit_seconds));
   }
-  using pjrt::CompileEffort;
-  auto options = client_->DefaultCompileOptions(few ? CompileEffort::kQuick : CompileEffort::kFull);
-  if (is_cpu_) {
-    // One object file a program, for the memory maps; see kMostCpuPrograms.
-    options.hints["xla_cpu_parallel_codegen_split_count"] = int64_t{1};
-  }
-  if (is_cpu_ && !few) {
-    options.hints["xla_cpu_use_fusion_emitters"] = false;
-    options.hints["xla_backend_optimization_level"] = int64_t{1};
-  }
-  return options;
-}
-
-Result<std::shared_ptr<Program>> Runtime::Compile(const CallSpec& spec) {
-  cache::Key key = spec.key;
-  key.options = options_key_;
-  auto program = tier1_.GetOrCompile(key, [&] { return CompileNow(spec); });
-  if (program.ok() && env::Get().cache_verify) RETURN_IF_ERROR(Verify(**program, spec));
-  return program;
-}
-
-// Two calls with equal keys must be the same program.
-Status Runtime::Verify(const Program& program, const CallSpec& spec) {
-  ASSIGN_OR_RETURN(Module module, BuildModule(spec));
-  if (Hasher().Add(module.text).Finish() == program.text_hash()) return {};
-  return Internal("the program cache gave the program of " + program.name() + " for a call of " +
-                  spec.name + " with another StableHLO text: please report this");
-}
-
-Result<std::shared_ptr<Program>> Runtime::CompileNow(const CallSpec& spec) {
-  ASSIGN_OR_RETURN(Module module, BuildModule(spec));
-  const auto start = std::chrono::steady_clock::now();
-  auto executable = client_->Compile(module.text, OptionsFor(spec));
-  const auto took = std::chrono::steady_clock::now() - start;
-  Counters& counters = Counters::Get();
-  counters.compiles.fetch_add(1, std::memory_order_relaxed);
-  counters.compile_microseconds.fetch_add(
-      std::chrono::duration_cast<std::chrono::microseconds>(took).count(),
-      std::memory_order_relaxed);
-  if (!executable.ok()) return executable.status().WithContext("compiling " + spec.name);
-  if (LogEnabled(LogLevel::kInfo)) {
-    std::string types;
-    for (const TensorType& type : spec.operands)
-      types += (types.empty() ? "" : ", ") + type.ToString();
-    Log(LogLevel::kInfo, "compiled " + spec.name + "(" + types + ")");
-  }
-  return std::make_shared<Program>(spec, std::move(module), std::move(executable).value());
+  pjrt::Client::ShutDownAll();
 }
 
 Status Runtime::Launch(const Program& program, std::span<const OperandRef> operands,
@@ -255,8 +176,9 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
     } else if (o.value->state() == Value::State::kBuffer) {
       args[i] = o.value->buffer().raw();
     } else {
-      return o.value->state() == Value::State::kError ? o.value->error()
-                                                      : Internal("operand is not a buffer");
+      RETURN_IF_ERROR(Recorder::Get().Require(*o.value));
+      if (o.value->state() != Value::State::kBuffer) return Internal("operand is not a buffer");
+      args[i] = o.value->buffer().raw();
     }
   }
 
@@ -265,11 +187,19 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
   pjrt::Event done;
   RETURN_IF_ERROR(program.executable().Execute({args, num_args}, non_donatable,
                                                {outputs, num_outputs}, reports ? &done : nullptr));
+  const bool fulfils = !results->empty() && results->front()->state() == Value::State::kDeferred;
+  const size_t first = fulfils ? 0 : results->size();
   program.Touch(Counters::Get().launches.fetch_add(1, std::memory_order_relaxed));
   for (int i = 0; i < program.num_results(); ++i) {
-    results->push_back(Value::Buffer(program.result(i), pjrt::Buffer(client_, outputs[i]), origin));
-    if (!reports) in_flight.Track(*results->back());
+    pjrt::Buffer buffer(client_, outputs[i]);
+    if (fulfils) {
+      (*results)[first + i]->Fulfil(std::move(buffer));
+    } else {
+      results->push_back(Value::Buffer(program.result(i), std::move(buffer), origin));
+    }
+    if (!reports) in_flight.Track(*(*results)[first + i]);
   }
+  MemoryAccount::Get().AddLaunch(program.temporary_bytes());
   if (failures != nullptr) {
     RETURN_IF_ERROR(done.Await());
   }
@@ -287,8 +217,8 @@ Status Runtime::Launch(const Program& program, std::span<const OperandRef> opera
 }
 
 Result<ValueRef> Runtime::Materialize(const ValueRef& value, InFlight& in_flight) {
+  RETURN_IF_ERROR(Recorder::Get().Require(*value));
   if (value->state() == Value::State::kBuffer) return value;
-  if (value->state() == Value::State::kError) return value->error();
   if (value->state() == Value::State::kTraced) {
     return FailedPrecondition(
         "the data of this tensor is not known while an operator is being traced");

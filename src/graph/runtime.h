@@ -11,9 +11,10 @@
 #include <vector>
 
 #include "base/status.h"
-#include "cache/tier1.h"
 #include "graph/call_spec.h"
+#include "graph/compiler.h"
 #include "graph/in_flight.h"
+#include "graph/program.h"
 #include "graph/value.h"
 #include "pjrt/pjrt.h"
 
@@ -31,40 +32,6 @@ struct Counters {
 
   static Counters& Get();
   void Reset();
-};
-
-// A compiled program and what its outputs are.
-class Program {
- public:
-  Program(const CallSpec& spec, Module module, std::unique_ptr<pjrt::LoadedExecutable> executable);
-
-  const std::string& name() const { return name_; }
-  const pjrt::LoadedExecutable& executable() const { return *executable_; }
-  int num_results() const { return static_cast<int>(results_.size()); }
-  const TensorType* result(int i) const { return results_[i]; }
-  const std::vector<std::string>& checks() const { return checks_; }
-  const std::vector<bool>& check_is_index() const { return check_is_index_; }
-  uint64_t text_hash() const { return text_hash_; }  // of the StableHLO text
-
-  // Whether launches ask for an event of their completion. Small programs do not: the event costs a
-  // third of their launch, and their results say when they are ready.
-  bool reports_completion() const { return reports_completion_; }
-
-  // For tier 1: an estimate of host memory, and when it was last launched.
-  int64_t cache_bytes() const { return cache_bytes_; }
-  uint64_t last_used() const { return last_used_.load(std::memory_order_relaxed); }
-  void Touch(uint64_t clock) const { last_used_.store(clock, std::memory_order_relaxed); }
-
- private:
-  std::string name_;
-  std::vector<const TensorType*> results_;
-  std::vector<std::string> checks_;
-  std::vector<bool> check_is_index_;
-  uint64_t text_hash_;
-  std::unique_ptr<pjrt::LoadedExecutable> executable_;
-  bool reports_completion_ = true;
-  int64_t cache_bytes_ = 0;
-  mutable std::atomic<uint64_t> last_used_{0};
 };
 
 // One input of a launch.
@@ -94,15 +61,21 @@ class Runtime {
   const std::string& plugin_path() const { return plugin_path_; }
   bool is_cpu() const { return is_cpu_; }
 
-  // The program of a call: from tier 1, else built and compiled.
-  Result<std::shared_ptr<Program>> Compile(const CallSpec& spec);
+  // The program of a call, from the program cache or compiled. From any thread.
+  Result<std::shared_ptr<Program>> Compile(const CallSpec& spec) {
+    return compiler_->Compile(spec);
+  }
+  Compiler& compiler() { return *compiler_; }
 
-  cache::Tier1Stats cache_stats() const { return tier1_.stats(); }
+  // For the end of the process (Python: atexit): waits a little for programs that are being stored,
+  // ends the threads of this library and closes every client.
+  static void ShutDown();
 
   // Sends one program. `operands` as spec.operands; `non_donatable` lists (ascending) operands that
   // somebody else still holds. Gives the results and, after waiting, the failed checks of Debug
   // mode. Pushes completion to `in_flight`. The operands' references may be dropped when it
-  // returns.
+  // returns. New values are appended to `results`; if it holds deferred ones, these are fulfilled
+  // instead.
   Status Launch(const Program& program, std::span<const OperandRef> operands,
                 std::span<const int64_t> non_donatable, const char* origin, InFlight& in_flight,
                 std::vector<ValueRef>* results, std::vector<CheckFailure>* failures);
@@ -126,14 +99,7 @@ class Runtime {
   std::shared_ptr<const pjrt::Client> client_;
   std::string plugin_path_;
   bool is_cpu_ = false;
-  pjrt::CompileOptions OptionsFor(const CallSpec& spec) const;
-
-  static Status Verify(const Program& program, const CallSpec& spec);
-  Result<std::shared_ptr<Program>> CompileNow(const CallSpec& spec);
-
-  static constexpr int64_t kTier1Bytes = int64_t{1} << 30;
-  cache::Tier1<Program> tier1_{kTier1Bytes};
-  uint64_t options_key_ = 0;
+  std::unique_ptr<Compiler> compiler_;
   std::mutex splat_mutex_;
   std::map<const TensorType*, std::shared_ptr<Program>> splat_programs_;
 };

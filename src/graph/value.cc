@@ -78,6 +78,12 @@ double WidenFrom(uint64_t bits, const Narrow& f) {
   return negative ? -a : a;
 }
 
+void Raise(std::atomic<int64_t>* highest, int64_t now) {
+  int64_t seen = highest->load(std::memory_order_relaxed);
+  while (now > seen && !highest->compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
+  }
+}
+
 constexpr Narrow kF16 = {5, 10, 15, false, false};
 constexpr Narrow kBF16 = {8, 7, 127, false, false};
 
@@ -190,9 +196,11 @@ void MemoryAccount::Add(int64_t bytes) {
   const int64_t now = allocated.fetch_add(bytes, std::memory_order_relaxed) + bytes;
   count.fetch_add(1, std::memory_order_relaxed);
   total_count.fetch_add(1, std::memory_order_relaxed);
-  int64_t seen = peak.load(std::memory_order_relaxed);
-  while (now > seen && !peak.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {
-  }
+  Raise(&peak, now);
+}
+
+void MemoryAccount::AddLaunch(int64_t temporaries) {
+  Raise(&launch_peak, allocated.load(std::memory_order_relaxed) + temporaries);
 }
 
 void MemoryAccount::Remove(int64_t bytes) {
@@ -231,6 +239,28 @@ Ref<Value> Value::Traced(const TensorType* type, uint64_t trace, int node, int o
   return v;
 }
 
+Ref<Value> Value::Deferred(const TensorType* type, uint64_t number, int output,
+                           const char* origin) {
+  Ref<Value> v(new Value(type));
+  v->state_ = State::kDeferred;
+  v->trace_ = number;
+  v->output_ = output;
+  v->origin_ = origin;
+  return v;
+}
+
+void Value::Fulfil(pjrt::Buffer buffer) {
+  buffer_ = std::move(buffer);
+  bytes_ = NumElements(type_->dims) * DTypeSize(type_->dtype);
+  MemoryAccount::Get().Add(bytes_);
+  state_.store(State::kBuffer, std::memory_order_release);
+}
+
+void Value::Fail(Status status) {
+  error_ = std::move(status);
+  state_.store(State::kError, std::memory_order_release);
+}
+
 Ref<Value> Value::Error(const TensorType* type, Status status) {
   Ref<Value> v(new Value(type));
   v->state_ = State::kError;
@@ -246,7 +276,7 @@ void Value::MarkDonated() {
 
 Value::~Value() {
   if (InFlight* list = in_flight_.load(std::memory_order_acquire)) list->Forget(*this);
-  if (state_ == State::kBuffer) MemoryAccount::Get().Remove(bytes_);
+  if (state() == State::kBuffer) MemoryAccount::Get().Remove(bytes_);
 }
 
 }  // namespace torch_tpu::graph

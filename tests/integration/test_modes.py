@@ -1,4 +1,4 @@
-# Strict and Debug: switches, nesting, threads, and what each launches.
+# Strict, Debug and Defer: switches, nesting, threads, and what each launches.
 import threading
 
 import pytest
@@ -22,7 +22,7 @@ def test_strict_is_the_default_and_contexts_nest():
 
 
 def test_unknown_mode():
-    with pytest.raises(ValueError, match="strict, debug"), torch.tpu.eager_mode("lazy"):
+    with pytest.raises(ValueError, match="strict, debug, defer"), torch.tpu.eager_mode("lazy"):
         pass
 
 
@@ -39,6 +39,13 @@ def test_mode_belongs_to_the_thread():
 def test_environment_variable(value, mode):
     code = "import torch; print(torch.tpu.get_eager_mode())"
     assert run_python(code, TORCH_TPU_LAUNCH_BLOCKING=value).stdout.strip() == mode
+
+
+@pytest.mark.parametrize(("blocking", "mode"), [(None, "defer"), ("1", "debug")])
+def test_defer_variable_comes_after_launch_blocking(blocking, mode):
+    code = "import torch; print(torch.tpu.get_eager_mode())"
+    done = run_python(code, TORCH_TPU_DEFER_AND_FUSE="1", TORCH_TPU_LAUNCH_BLOCKING=blocking)
+    assert done.stdout.strip() == mode
 
 
 def test_context_beats_the_environment():
@@ -62,6 +69,20 @@ def test_one_launch_per_operator(mode):
     assert w.device.type == "tpu"
 
 
+def test_one_launch_for_all_deferred_operators():
+    x = torch.arange(4.0).to(DEVICE)
+    before = launch_count()
+    with torch.tpu.eager_mode("defer"):
+        y = x + 1
+        z = y * x
+        z.sub_(y)
+        w = z.exp().sum()
+        assert launch_count() == before
+    torch.tpu.synchronize()
+    assert launch_count() - before == 1
+    assert w.device.type == "tpu"
+
+
 def test_no_launch_for_views_constants_and_clones():
     x = torch.arange(6.0).to(DEVICE)
     before = launch_count()
@@ -74,7 +95,7 @@ def test_no_launch_for_views_constants_and_clones():
     assert launch_count() == before
 
 
-@pytest.mark.parametrize("mode", ["strict", "debug"])
+@pytest.mark.parametrize("mode", ["strict", "debug", "defer"])
 def test_results_are_the_same(mode):
     torch.manual_seed(0)
     x = torch.randn(5, 7)
@@ -89,8 +110,9 @@ def test_results_are_the_same(mode):
     torch.testing.assert_close(actual, run(x))
 
 
-def test_backward_under_debug():
-    with torch.tpu.eager_mode("debug"):
+@pytest.mark.parametrize("mode", ["debug", "defer"])
+def test_backward(mode):
+    with torch.tpu.eager_mode(mode):
         x = torch.ones(3, device=DEVICE, requires_grad=True)
         (x.exp() * x).sum().backward()
     torch.testing.assert_close(x.grad.cpu(), torch.full((3,), 2 * 2.718281828))

@@ -1,6 +1,7 @@
 """The installed package: what it registers and brings along; its command-line pages."""
 
 import importlib.metadata
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -57,8 +58,11 @@ def test_metadata():
     distribution = importlib.metadata.distribution("torchtpu")
     entry = {e.name: e.value for e in distribution.entry_points if e.group == "torch.backends"}
     assert entry == {"tpu": "torch_tpu:_autoload"}
-    required = {r.partition("=")[0].lower().replace("_", "-") for r in distribution.requires or ()}
-    assert required == {"torch", "xla-cpu-pjrt"}
+    names = {
+        r: re.split("[=<>~!; ]", r)[0].lower().replace("_", "-") for r in distribution.requires
+    }
+    assert {n for r, n in names.items() if "extra" not in r} == {"torch", "xla-cpu-pjrt"}
+    assert {n for r, n in names.items() if "extra" in r} == {"fsspec", "gcsfs"}
 
 
 def test_licence_and_guides():

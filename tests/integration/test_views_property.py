@@ -14,7 +14,7 @@ import pytest
 import torch
 from support import DEVICE, eager_mode
 
-MODES = ("strict", "debug")
+MODES = ("strict", "debug", "defer")
 BASES = (
     ("float32", (2, 3, 4)),
     ("float32", (4, 6)),
@@ -198,7 +198,7 @@ def check(seed, bases=BASES, num_chains=CHAINS_PER_BASE):
         )
 
 
-@pytest.mark.parametrize(("mode", "programs"), [("strict", 300), ("debug", 100)])
+@pytest.mark.parametrize(("mode", "programs"), [("strict", 300), ("debug", 100), ("defer", 300)])
 def test_programs(mode, programs):
     with eager_mode(mode):
         for seed in range(programs):

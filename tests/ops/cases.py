@@ -12,7 +12,7 @@ FLOATS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 INTS = (torch.int32, torch.int64, torch.uint8, torch.int8, torch.int16)
 BOOL = (torch.bool,)
 COMPLEX = (torch.complex64, torch.complex128)
-MODES = ("debug",)
+MODES = ("debug", "defer")
 FORMS = ("functional", "inplace", "out", "foreach", "strided", "edge", "backward") + tuple(
     f"mode_{m}" for m in MODES
 )

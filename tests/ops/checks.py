@@ -272,10 +272,13 @@ def backward(case, dtype):
 
 def mode(case, dtype, name):
     args, kwargs = case.inputs(dtype, DEVICE)
-    strict = _tensors(case.call(args, kwargs))
+    with eager_mode("strict"):
+        strict = _tensors(case.call(args, kwargs))
     args, kwargs = case.inputs(dtype, DEVICE)
     with eager_mode(name):
         other = _tensors(case.call(args, kwargs))
+    # Fused, an operator that is made of several may round otherwise.
+    exact = {} if name == "defer" else {"rtol": 0, "atol": 0}
     for a, b in zip(other, strict, strict=True):
         assert a.dtype == b.dtype and a.stride() == b.stride()
-        torch.testing.assert_close(a.cpu(), b.cpu(), rtol=0, atol=0, equal_nan=True)
+        torch.testing.assert_close(a.cpu(), b.cpu(), equal_nan=True, **exact)

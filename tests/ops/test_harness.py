@@ -31,7 +31,14 @@ def forms_of(case):
 
 def test_forms_come_from_the_schema():
     assert forms_of(EXAMPLES[0]) == list(harness.FORMS)
-    assert forms_of(EXAMPLES[3]) == ["functional", "out", "strided", "backward", "mode_debug"]
+    assert forms_of(EXAMPLES[3]) == [
+        "functional",
+        "out",
+        "strided",
+        "backward",
+        "mode_debug",
+        "mode_defer",
+    ]
     assert forms_of(EXAMPLES[8]) == ["functional"]
     assert cases.out_overload(EXAMPLES[0]) is torch.ops.aten.add.out
     assert cases.inplace_overload(EXAMPLES[0]) is torch.ops.aten.add_.Tensor
