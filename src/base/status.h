@@ -41,6 +41,8 @@ class [[nodiscard]] Status {
   Status() = default;  // ok
   Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
 
+  friend bool operator==(const Status&, const Status&) = default;
+
   bool ok() const { return code_ == StatusCode::kOk; }
   StatusCode code() const { return code_; }
   const std::string& message() const { return message_; }

@@ -87,11 +87,14 @@ bool HasEmptyTensor(const OpInfo& info, Arguments args) {
 bool OutHasOtherDType(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
   size_t k = 0;
   for (size_t i = 0; i < args.size() && k < meta.tensors.size(); ++i) {
-    if (!info.args[i].out || !args[i].isTensor()) continue;
-    const c10::ScalarType result = meta.tensors[k++].dtype;
-    const at::Tensor& out = args[i].toTensor();
-    if (out.defined() && result != c10::ScalarType::Undefined && out.scalar_type() != result)
-      return true;
+    if (!info.args[i].out) continue;
+    const auto outs = args[i].isTensorList() ? args[i].toTensorVector()
+                                             : std::vector<at::Tensor>{args[i].toTensor()};
+    for (size_t o = 0; o < outs.size() && k < meta.tensors.size(); ++o) {
+      const c10::ScalarType result = meta.tensors[k++].dtype;
+      if (!outs[o].defined() || result == c10::ScalarType::Undefined) continue;
+      if (outs[o].scalar_type() != result) return true;
+    }
   }
   return false;
 }

@@ -1,7 +1,9 @@
 // The copy kernels under aten::copy_ and aten::to.
 #include "device/copy.h"
 
+#include <ATen/ExpandUtils.h>
 #include <ATen/Functions.h>
+#include <ATen/MemoryOverlap.h>
 
 #include "device/engine.h"
 #include "device/errors.h"
@@ -71,7 +73,10 @@ bool CopyWholeToHost(graph::Runtime& runtime, const at::Tensor& dst, const at::T
 }  // namespace
 
 void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src) {
-  if (dst.is_same(src) || dst.numel() == 0) return;
+  if (dst.is_same(src)) return;
+  if (src.sizes() != dst.sizes()) (void)at::infer_size(dst.sizes(), src.sizes());  // or raises
+  if (dst.numel() == 0) return;
+  if (src.storage().is_alias_of(dst.storage())) at::assert_no_partial_overlap(dst, src);
   at::Tensor from = src.sizes() == dst.sizes() ? src : src.expand(dst.sizes());
   if (SameLayout(dst, from)) {
     HandleOf(dst).Set(HandleOf(from).Get());
@@ -92,6 +97,7 @@ void CopyOnDevice(const at::Tensor& dst, const at::Tensor& src) {
 }
 
 void CopyToDevice(const at::Tensor& dst, const at::Tensor& src) {
+  if (src.sizes() != dst.sizes()) (void)at::infer_size(dst.sizes(), src.sizes());  // or raises
   if (dst.numel() == 0) return;
   graph::Runtime& runtime = *ValueOrThrow(graph::Runtime::Get());
   // Converting and gathering on the host first: the device gets one dense array.

@@ -12,6 +12,7 @@
 #include "device/engine.h"
 #include "device/errors.h"
 #include "device/make_entry.h"
+#include "device/structured_meta.h"
 
 namespace torch_tpu::device {
 namespace {
@@ -63,6 +64,10 @@ c10::IValue StandIn(const ArgInfo& arg, const c10::IValue& v, c10::DeviceType de
 // Runs `op` on Meta arguments; false when PyTorch has no such kernel.
 bool CallMeta(const c10::OperatorHandle& op, Stack* stack) {
   at::AutoDispatchBelowADInplaceOrView guard;
+  if (const c10::KernelFunction* kernel = FindStructuredMeta(op.operator_name())) {
+    kernel->callBoxed(op, c10::DispatchKeySet(c10::DispatchKey::Meta), stack);
+    return true;
+  }
   if (!op.hasComputedKernelForDispatchKey(c10::DispatchKey::Meta)) return false;
   try {
     op.callBoxed(stack);
@@ -165,6 +170,24 @@ void CheckCasts(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
   }
 }
 
+// Whether each result has the sizes of the tensor that it goes into.
+bool FitsWritten(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
+  if (meta.tensors.size() < info.written.size()) return false;
+  const OutputTensor* result = meta.tensors.data() + (meta.tensors.size() - info.written.size());
+  return std::all_of(info.written.begin(), info.written.end(), [&](int w) {
+    const OutputTensor& r = *result++;
+    if (!args[w].isTensor() || !args[w].toTensor().defined()) return false;
+    return c10::IntArrayRef(r.sizes) == args[w].toTensor().sizes();
+  });
+}
+
+// The mutating overload's own Meta kernel says in PyTorch's words what is wrong with its arguments.
+// It is asked only then: many are Python, and the first call of one imports torch._dynamo.
+void CallOwnMeta(const OpInfo& info, Stack meta_args) {
+  if (info.functional->operator_name() != info.op.operator_name())
+    (void)CallMeta(info.op, &meta_args);
+}
+
 // Runs the operator on CPU tensors of zeros; false when the CPU has no kernel or would take long.
 bool CallCpu(const OpInfo& info, Arguments args, Stack* stack) {
   constexpr int64_t kMaximum = int64_t{1} << 22;  // elements
@@ -202,13 +225,6 @@ MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
   // A lowering that brings its own shape function knows better than a Meta kernel that refuses or
   // guesses.
   if (info.lowering != nullptr && info.lowering->options.shape != nullptr) return out;
-  if (info.form == Form::kMutating && info.functional &&
-      info.functional->operator_name() != info.op.operator_name()) {
-    // The mutating overload's own Meta kernel says in PyTorch's words what is wrong with its
-    // arguments.
-    Stack stack = meta_args;
-    (void)CallMeta(info.op, &stack);
-  }
   if (!info.functional) {
     Stack stack = meta_args;
     out.known = CallMeta(info.op, &stack);
@@ -219,6 +235,7 @@ MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
   try {
     out.known = CallMeta(*info.functional, &stack);
   } catch (const std::exception&) {
+    if (info.form == Form::kMutating) CallOwnMeta(info, meta_args);
     // Some Meta kernels refuse tensors without elements that CPU takes.
     if (info.form != Form::kFunctional || !HasEmptyTensor(args)) throw;
     stack.clear();
@@ -226,7 +243,10 @@ MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
     if (!out.known) throw;
   }
   if (out.known) Describe(stack, &out);
-  if (info.form == Form::kMutating) CheckCasts(info, args, out);
+  if (info.form == Form::kMutating) {
+    if (!out.known || !FitsWritten(info, args, out)) CallOwnMeta(info, meta_args);
+    CheckCasts(info, args, out);
+  }
   return out;
 }
 

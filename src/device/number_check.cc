@@ -32,6 +32,16 @@ bool EmptyRange(Args args) {
   return Number(args, 1) <= 0;
 }
 
+// multinomial(self, num_samples): none, or of more categories than a float32 counts.
+bool NoSamplesOrTooMany(Args args) {
+  constexpr int64_t kCategories = int64_t{1} << 24;
+  if (Number(args, 1) <= 0) return true;
+  if (!args[0].isTensor() || args[0].toTensor().dim() == 0) return false;
+  TORCH_CHECK(args[0].toTensor().size(-1) <= kCategories,
+              "number of categories cannot exceed 2^24");
+  return false;
+}
+
 // segment_reduce(data, reduce, lengths, indices, offsets, axis, unsafe, initial): lengths that do
 // not fill the axis. Reads them, as the other devices do unless told that they are right.
 bool WrongLengths(Args args) {
@@ -53,11 +63,11 @@ struct Row {
   NumberCheck check;
 };
 constexpr Row kRows[] = {
-    {"aten::uniform", EndBeforeStart},       {"aten::normal", NegativeDeviation},
-    {"aten::cauchy", NoPositiveDeviation},   {"aten::log_normal", NoPositiveDeviation},
-    {"aten::exponential", NoPositiveRate},   {"aten::bernoulli", NoProbability},
-    {"aten::geometric", NoInnerProbability}, {"aten::random", EmptyRange},
-    {"aten::segment_reduce", WrongLengths},
+    {"aten::uniform", EndBeforeStart},         {"aten::normal", NegativeDeviation},
+    {"aten::cauchy", NoPositiveDeviation},     {"aten::log_normal", NoPositiveDeviation},
+    {"aten::exponential", NoPositiveRate},     {"aten::bernoulli", NoProbability},
+    {"aten::geometric", NoInnerProbability},   {"aten::random", EmptyRange},
+    {"aten::multinomial", NoSamplesOrTooMany}, {"aten::segment_reduce", WrongLengths},
 };
 
 }  // namespace

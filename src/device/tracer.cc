@@ -102,6 +102,7 @@ Binding Tracer::BindingOf(const graph::OperandRef& operand) {
       b.kind = Binding::kConstant;
       b.bits = value.splat();
       return b;
+    case graph::Value::State::kDeferred:
     case graph::Value::State::kError:
       ThrowIfError(value.error());
       break;

@@ -208,7 +208,7 @@ std::shared_ptr<Program> Compiler::Restore(cache::StoredTier& tier, const Reques
   auto executable = client_->DeserializeAndLoad(entry.executable);
   if (!executable.ok()) {
     if (executable.status().code() == StatusCode::kUnimplemented) {
-      tiers_.Disable(executable.status().message());
+      CountUnserializable(executable.status());
       return nullptr;
     }
     return refuse(executable.status().message());
@@ -227,6 +227,12 @@ Result<std::string> Compiler::Encode(const Program& program, const cache::Key& k
   return cache::EncodeEntry({key, program.text_hash(), program.info(), executable});
 }
 
+void Compiler::CountUnserializable(const Status& status) const {
+  constexpr int kMany = 16;
+  if (serializes_.load() || unserializable_.fetch_add(1) + 1 < kMany) return;
+  tiers_.Disable("the plugin serializes no program: " + status.message());
+}
+
 // Tier 2 at once, because others wait for it; tier 3 when there is time.
 void Compiler::Store(const Request& request, const std::shared_ptr<Program>& program) {
   const auto tier2 = tiers_.tier2();
@@ -235,10 +241,12 @@ void Compiler::Store(const Request& request, const std::shared_ptr<Program>& pro
   const auto encode = [this, key = request.key, program](std::string* into) {
     auto encoded = Encode(*program, key);
     if (encoded.ok()) {
+      serializes_.store(true);
       *into = std::move(encoded).value();
-    } else if (encoded.status().code() == StatusCode::kUnimplemented) {
-      tiers_.Disable(encoded.status().message());
     } else {
+      if (encoded.status().code() == StatusCode::kUnimplemented) {
+        CountUnserializable(encoded.status());
+      }
       Log(LogLevel::kInfo,
           "program cache: " + program->name() + " cannot be stored: " + encoded.status().message());
     }

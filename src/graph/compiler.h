@@ -1,6 +1,7 @@
 // From a call to its program: tier 1, tier 2, tier 3, else the plugin's compiler.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,6 +55,8 @@ class Compiler {
   std::shared_ptr<Program> Restore(cache::StoredTier& tier, const Request& request,
                                    const cache::FoundEntry& found) const;
   void Store(const Request& request, const std::shared_ptr<Program>& program);
+  // Some programs cannot be serialized. After many and no other, the tiers are turned off.
+  void CountUnserializable(const Status& status) const;
   Result<std::string> Encode(const Program& program, const cache::Key& key) const;
   cache::Described Describe(const Request& request) const;
   Status NotInCache(const Request& request) const;
@@ -63,6 +66,8 @@ class Compiler {
   cache::Tiers& tiers_;
   const bool is_cpu_;
   const OptionsKey options_key_;
+  mutable std::atomic<bool> serializes_{false};
+  mutable std::atomic<int> unserializable_{0};
   static constexpr int64_t kTier1Bytes = int64_t{1} << 30;
   cache::Tier1<Program> tier1_{kTier1Bytes};
   cache::Journal journal_;

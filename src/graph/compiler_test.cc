@@ -159,11 +159,25 @@ TEST_F(CompilerTest, WhatComesFromTier3IsPutIntoTier2) {
 TEST_F(CompilerTest, APluginThatCannotSerializeTurnsTheTiersOff) {
   Process process(client_);
   ASSERT_TRUE(process.tiers().SetTier3(folder_.path()).ok());
+  for (int i = 1; i <= 16; ++i) {
+    EXPECT_NE(process.tiers().tier3(), nullptr);
+    fake_.fail_next("PJRT_Executable_Serialize", 1, StatusCode::kUnimplemented, "cannot");
+    ASSERT_TRUE(process.Compile(Negate(i)).ok());
+  }
+  EXPECT_EQ(process.tiers().tier3(), nullptr);
+  ASSERT_TRUE(process.Compile(Negate(17)).ok());
+  EXPECT_EQ(OnlyFile(), "");
+}
+
+// The CPU plugin's sorts, for one.
+TEST_F(CompilerTest, AProgramThatCannotBeSerializedIsLeftOut) {
+  Process process(client_);
+  ASSERT_TRUE(process.tiers().SetTier3(folder_.path()).ok());
   fake_.fail_next("PJRT_Executable_Serialize", 1, StatusCode::kUnimplemented, "cannot");
   ASSERT_TRUE(process.Compile(Negate(5)).ok());
-  EXPECT_EQ(process.tiers().tier3(), nullptr);
-  ASSERT_TRUE(process.Compile(Negate(6)).ok());
   EXPECT_EQ(OnlyFile(), "");
+  ASSERT_TRUE(process.Compile(Negate(6)).ok());
+  EXPECT_NE(OnlyFile(), "");
 }
 
 TEST_F(CompilerTest, AStorageThatNeverAnswersCostsNoMoreThanAMoment) {

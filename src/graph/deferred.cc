@@ -125,7 +125,7 @@ Status Recorder::Require(const Value& value) {
     if (region) region->Wait();
   }
   if (value.state() == Value::State::kError) {
-    Sender::Get().ForgetFailure();  // it is told here
+    Sender::Get().ForgetFailure(value.error());  // it is told here
     return value.error();
   }
   if (value.state() == Value::State::kDeferred)

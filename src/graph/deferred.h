@@ -40,7 +40,7 @@ class Recorder {
   std::vector<cache::Key> TakeKeys();
 
  private:
-  static constexpr size_t kMostCalls = 4096;
+  static constexpr size_t kMostCalls = 1024;
   static constexpr int64_t kMostBytes = int64_t{1} << 30;  // of live results that wait
 
   using Regions = std::vector<std::shared_ptr<Region>>;

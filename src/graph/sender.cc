@@ -106,7 +106,7 @@ void Sender::Launch(RegionPtr first) {
     Status status = region->progress.status;
     status = status.ok() ? LaunchNow(*region) : OneByOne(*region);
     std::lock_guard lock(mutex_);
-    if (failure_.ok()) failure_ = status;
+    if (!status.ok() && untold_.size() < kMostUntold) untold_.push_back(std::move(status));
     region->progress.done = true;
     for (RegionPtr& r : std::exchange(region->progress.dependents, {})) {
       if (--r->progress.blockers == 0) ready.push_back(std::move(r));
@@ -197,12 +197,13 @@ Status Sender::RunCall(Runtime& runtime, const DeferredCall& call, InFlight& in_
 Status Sender::Drain() {
   std::unique_lock lock(mutex_);
   idle_cv_.wait(lock, [&] { return unfinished_ == 0; });
-  return std::exchange(failure_, Status());
+  const std::vector<Status> untold = std::exchange(untold_, {});
+  return untold.empty() ? Status() : untold.front();
 }
 
-void Sender::ForgetFailure() {
+void Sender::ForgetFailure(const Status& told) {
   std::lock_guard lock(mutex_);
-  failure_ = Status();
+  std::erase(untold_, told);
 }
 
 bool Sender::idle() {

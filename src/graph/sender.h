@@ -26,7 +26,8 @@ class Sender {
   // Waits until everything sent before was launched or failed. The first failure since the last
   // call of Drain, whose values nobody may have read.
   Status Drain();
-  void ForgetFailure();
+  // Drain need not tell what was told already.
+  void ForgetFailure(const Status& told);
   bool idle();
   // Ends the threads after the compiles that they are in; what waits is given up. For the end of
   // the process. Regions sent later are compiled where they are sent.
@@ -57,7 +58,8 @@ class Sender {
   std::vector<std::thread> threads_;
   bool stopping_ = false;
   int unfinished_ = 0;
-  Status failure_;
+  static constexpr size_t kMostUntold = 64;
+  std::vector<Status> untold_;  // failures, oldest first
 };
 
 }  // namespace torch_tpu::graph

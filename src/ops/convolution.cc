@@ -6,6 +6,7 @@
 // the size formula and output_padding need no cases.
 #include "ops/convolution.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace torch_tpu::ops {
@@ -20,7 +21,11 @@ Dims Expand(Dims values, size_t rank) {
 // Arguments stride, padding, dilation start at `first`, groups is at first + 5.
 ConvGeometry ReadGeometry(const Call& c, int first, int64_t rank) {
   const size_t n = static_cast<size_t>(rank);
-  return {Expand(c.ints(first), n), Expand(c.ints(first + 1), n), Expand(c.ints(first + 2), n),
+  const Dims padding = c.ints(first + 1);
+  if (std::any_of(padding.begin(), padding.end(), [](int64_t p) { return p < 0; })) {
+    throw shlo::BuildError(c.name() + ": negative padding is not supported");
+  }
+  return {Expand(c.ints(first), n), Expand(padding, n), Expand(c.ints(first + 2), n),
           c.integer(first + 5)};
 }
 

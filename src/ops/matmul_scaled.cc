@@ -25,7 +25,7 @@ Value WithBias(const Call& c, Value y, int bias) {
   return y + shlo::broadcast_to(convert(c.tensor(bias), y.dtype()), y.dims());
 }
 
-// A float8 result saturates where its dtype has no infinity.
+// A float8 result saturates where its dtype has no infinity (f8E4M3FNUZ too, unlike a conversion).
 Value Saturated(const Call& c, Value y) {
   if (DTypeSize(c.out().dtype) != 1 || c.out().dtype == DType::kF8E5M2) return y;
   const double most = LargestFinite(c.out().dtype);

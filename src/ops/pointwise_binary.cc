@@ -51,12 +51,32 @@ Value HaveOppositeSigns(Value a, Value b) {
   return negative != other_negative;
 }
 
-// Division by zero is answered by the hardware's rule where the CPU raises, so it must not trap:
-// the plugin sees to it.
+// Whether `b` is an integer that may be zero. CPU raises then; a device cannot, and XLA divides
+// constants by its host's instruction, which traps. So no program divides an integer by zero.
+bool MayBeZero(Value b) {
+  return !IsFloat(b.dtype()) && b.builder().SplatConstant(b).value_or(0) == 0;
+}
+
+// a / b truncated; -1 (of unsigned dtypes the largest) where b is zero.
+Value Quotient(Value a, Value b) {
+  if (!MayBeZero(b)) return a / b;
+  Value zero = b == 0.0;
+  return where(zero, full_like(a, -1.0), a / where(zero, full_like(b, 1.0), b));
+}
+
+// With the sign of a; a where b is zero.
+Value Rest(Value a, Value b) {
+  if (!MayBeZero(b)) return remainder(a, b);
+  Value zero = b == 0.0;
+  return where(zero, a, remainder(a, where(zero, full_like(b, 1.0), b)));
+}
+
 Value FloorDivideIntegers(Value a, Value b) {
-  Value quotient = a / b;
+  Value quotient = Quotient(a, b);
   if (!IsSigned(a.dtype())) return quotient;
-  Value inexact = remainder(a, b) != 0.0;
+  Value rest = Rest(a, b);
+  Value inexact = rest != 0.0;
+  inexact = inexact & (b != 0.0);
   Value rounded_up = inexact & HaveOppositeSigns(a, b);
   return where(rounded_up, quotient - 1.0, quotient);
 }
@@ -86,19 +106,19 @@ Value DivMode(Call& c) {  // div(self, other, rounding_mode)
   Value a = ResultOperand(c, 0), b = ResultOperand(c, 1);
   if (*mode == "floor") return FloorQuotient(a, b);
   // What is truncated is the quotient as the result holds it: 3 / 0.3 is 10 in float16.
-  return Truncate(RoundTo(a / b, c.out().dtype));
+  return Truncate(RoundTo(Quotient(a, b), c.out().dtype));
 }
 
 Value FloorDivide(Call& c) { return FloorQuotient(ResultOperand(c, 0), ResultOperand(c, 1)); }
 
 Value Remainder(Call& c) {
   Value a = ResultOperand(c, 0), b = ResultOperand(c, 1);
-  Value mod = remainder(a, b);
+  Value mod = Rest(a, b);
   if (!IsFloat(a.dtype()) && !IsSigned(a.dtype())) return mod;
   return where((mod != 0.0) & HaveOppositeSigns(b, mod), mod + b, mod);
 }
 
-Value Fmod(Call& c) { return remainder(ResultOperand(c, 0), ResultOperand(c, 1)); }
+Value Fmod(Call& c) { return Rest(ResultOperand(c, 0), ResultOperand(c, 1)); }
 
 LOWER("aten::div", Div);
 LOWER("aten::div.Tensor_mode", DivMode);

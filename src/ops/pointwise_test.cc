@@ -93,9 +93,12 @@ TEST(PointwiseTest, LargestFiniteNumbers) {
 // --- binary --------------------------------------------------------------------------------------
 
 TEST(PointwiseTest, IntegerFloorDivisionCorrectsTheSign) {
-  EXPECT_EQ(BinaryOps("aten::floor_divide", DType::kU8, DType::kU8), "divide");
+  // The divisor is never zero: compare and select before, select after.
+  EXPECT_EQ(BinaryOps("aten::floor_divide", DType::kU8, DType::kU8),
+            "compare select divide select");
   EXPECT_EQ(BinaryOps("aten::floor_divide", DType::kS32, DType::kS32),
-            "divide remainder compare compare compare compare and subtract select");
+            "compare select divide select compare select remainder select compare compare and "
+            "compare compare compare and subtract select");
 }
 
 TEST(PointwiseTest, PowersOfConstantNumbersAreShort) {
@@ -132,7 +135,7 @@ TEST(PointwiseTest, TruncatedQuotientsAreRoundedFirst) {
   };
   EXPECT_TRUE(Contains(ops(DType::kF16), "divide reduce_precision"));
   EXPECT_FALSE(Contains(ops(DType::kF32), "reduce_precision"));
-  EXPECT_EQ(ops(DType::kS32), "divide");
+  EXPECT_EQ(ops(DType::kS32), "compare select divide select");
 }
 
 // --- ternary -------------------------------------------------------------------------------------

@@ -12,6 +12,22 @@ namespace {
 
 using shlo::broadcast_to;
 
+// What a fill gives has the type of what it fills. Asking PyTorch's Meta kernels instead would
+// import torch._dynamo: they are Python.
+std::vector<TensorType> LikeSelf(const Call& c, bool integers, bool complex) {
+  const DType dtype = c.tensor(0).dtype();
+  const bool fits = IsComplex(dtype) ? complex
+                    : IsFloat(dtype) ? DTypeSize(dtype) > 1
+                                     : integers && dtype != DType::kPred;
+  if (!fits) {
+    throw shlo::BuildError(c.name() + ": not defined for dtype " + std::string(DTypeName(dtype)));
+  }
+  return {c.tensor(0).type()};
+}
+std::vector<TensorType> LikeFloat(const Call& c) { return LikeSelf(c, false, false); }
+std::vector<TensorType> LikeFloatOrComplex(const Call& c) { return LikeSelf(c, false, true); }
+std::vector<TensorType> LikeNumber(const Call& c) { return LikeSelf(c, true, false); }
+
 // The dtype to draw in for the result.
 DType DrawDType(const Call& c) {
   return RealType(c.out().dtype) == DType::kF64 ? DType::kF64 : DType::kF32;
@@ -39,8 +55,8 @@ Value Uniform(Call& c) {
   return complex(part(0), part(1));
 }
 
-LOWER("aten::uniform", Uniform, {.random = true});
-LOWER("aten::uniform_", Uniform, {.random = true});
+LOWER("aten::uniform", Uniform, {.random = true, .shape = LikeFloatOrComplex});
+LOWER("aten::uniform_", Uniform, {.random = true, .shape = LikeFloatOrComplex});
 
 // --- normal --------------------------------------------------------------------------------------
 
@@ -65,10 +81,10 @@ Value NormalSample(Call& c) { return Normal(c, Parameter(c, 0), Parameter(c, 1))
 Value LogNormal(Call& c) { return exponential(NormalFill(c)); }
 
 LOWER("aten::normal", NormalSample, {.random = true});
-LOWER("aten::normal_", NormalFill, {.random = true});
-LOWER("aten::normal_functional", NormalFill, {.random = true});
-LOWER("aten::log_normal", LogNormal, {.random = true});
-LOWER("aten::log_normal_", LogNormal, {.random = true});
+LOWER("aten::normal_", NormalFill, {.random = true, .shape = LikeFloatOrComplex});
+LOWER("aten::normal_functional", NormalFill, {.random = true, .shape = LikeFloatOrComplex});
+LOWER("aten::log_normal", LogNormal, {.random = true, .shape = LikeFloat});
+LOWER("aten::log_normal_", LogNormal, {.random = true, .shape = LikeFloat});
 
 // --- other distributions
 // ---------------------------------------------------------------------------
@@ -86,12 +102,12 @@ Value Geometric(Call& c) {  // geometric(self, p): the number of trials to the f
   return ceil(log(UniformOpen(c, DrawDType(c), c.out().dims)) / log_plus_one(-Parameter(c, 1)));
 }
 
-LOWER("aten::exponential", Exponential, {.random = true});
-LOWER("aten::exponential_", Exponential, {.random = true});
-LOWER("aten::cauchy", Cauchy, {.random = true});
-LOWER("aten::cauchy_", Cauchy, {.random = true});
-LOWER("aten::geometric", Geometric, {.random = true});
-LOWER("aten::geometric_", Geometric, {.random = true});
+LOWER("aten::exponential", Exponential, {.random = true, .shape = LikeFloat});
+LOWER("aten::exponential_", Exponential, {.random = true, .shape = LikeFloat});
+LOWER("aten::cauchy", Cauchy, {.random = true, .shape = LikeFloat});
+LOWER("aten::cauchy_", Cauchy, {.random = true, .shape = LikeFloat});
+LOWER("aten::geometric", Geometric, {.random = true, .shape = LikeNumber});
+LOWER("aten::geometric_", Geometric, {.random = true, .shape = LikeNumber});
 
 // rrelu_with_noise_functional(self, noise, lower, upper, training) -> output, noise: the slope that
 // each element got.

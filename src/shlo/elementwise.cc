@@ -26,6 +26,17 @@ Value Test(std::string_view op, Value operand) {
   return operand.builder().Emit1(op, {operand}, {}, {DType::kPred, operand.dims()});
 }
 
+// Numbers too large for f8E4M3FN, infinity among them, become its largest: PyTorch's conversion.
+// The other float8 dtypes follow StableHLO's.
+Value WithinFloat8E4M3FN(Value operand) {
+  constexpr int64_t kLargest = 448;
+  const DType dtype = operand.dtype();
+  const bool wider = DTypeSize(dtype) > 1 || dtype == DType::kF8E5M2 || dtype == DType::kF8E5M2FNUZ;
+  if (!wider) return operand;
+  const auto limit = [&](int64_t value) { return constant(operand.builder(), value, {dtype, {}}); };
+  return clamp(limit(KindOf(dtype) == kUnsignedKind ? 0 : -kLargest), operand, limit(kLargest));
+}
+
 }  // namespace
 
 #define UNARY(name, kinds) \
@@ -90,6 +101,7 @@ Value convert(Value operand, DType dtype) {
   // Before a flattening of the operand: a reshape of the result can then undo it.
   const Dims dims = operand.dims();
   if (Value whole = Unreshaped(operand); MergedDims(whole.dims(), dims)) operand = whole;
+  if (dtype == DType::kF8E4M3FN) operand = WithinFloat8E4M3FN(operand);
   return reshape(
       operand.builder().Emit1("stablehlo.convert", {operand}, {}, {dtype, operand.dims()}), dims);
 }

@@ -115,7 +115,7 @@ def move_tensor(t, device):
     """`t` on another device in the same layout, views of expanded or sparse-strided storage too."""
     if t.layout != torch.strided or t.is_nested or t.is_quantized:
         raise NotJudged(f"sample of layout {t.layout}")
-    if t.device.type == device.type:
+    if t.device.type in (device.type, "meta"):  # error inputs have tensors of two devices
         return t.detach().requires_grad_(t.requires_grad)
     if t.is_conj():
         return move_tensor(t.detach().conj(), device).conj().requires_grad_(t.requires_grad)

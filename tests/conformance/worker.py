@@ -126,6 +126,8 @@ def main_of_child(entries, device, budget, request_fd, reply_fd, log_path, phase
         os.dup2(log, 2)
         with os.fdopen(request_fd) as requests, os.fdopen(reply_fd, "w") as replies:
             serve(entries, device, budget, requests, replies, phase)
+        if hasattr(torch, "tpu"):
+            torch.tpu.compilation_cache.flush()  # what the process does not get to do at its end
         code = 0
     finally:
         sys.stdout.flush()

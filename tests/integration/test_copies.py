@@ -84,6 +84,22 @@ def test_float8_round_trip(device):
         assert torch.equal(there.cpu().float(), x.float())
 
 
+@pytest.mark.parametrize(
+    "source", [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int32]
+)
+def test_float8_e4m3fn_holds_at_most_448(device, source):
+    """As PyTorch's conversion; infinity too, and a NaN stays one."""
+    numbers = [3.0, 448.0, 449.0, -470.0, 60000.0]
+    expected = [3.0, 448.0, 448.0, -448.0, 448.0]
+    if source.is_floating_point:
+        numbers += [float("inf"), -float("inf"), float("nan")]
+        expected += [448.0, -448.0, float("nan")]
+    x = torch.tensor(numbers, dtype=source)
+    there = x.to(device).to(torch.float8_e4m3fn).cpu()
+    assert torch.equal(there.view(torch.uint8), x.to(torch.float8_e4m3fn).view(torch.uint8))
+    assert torch.allclose(there.float(), torch.tensor(expected), equal_nan=True)
+
+
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (2, 0, 4)])
 def test_zero_size(device, shape):
     x = torch.empty(shape, dtype=torch.int32)
@@ -200,3 +216,17 @@ def test_from_a_source_without_gradient_history(device):
     (y * 3).sum().backward()
     equals(x.grad, [3, 3])
     assert x.grad.device.type == "cpu"
+
+
+@pytest.mark.parametrize("from_host", [False, True])
+def test_shapes_without_elements_must_broadcast_too(device, from_host):
+    source = torch.ones(0, device="cpu" if from_host else device)
+    with pytest.raises(RuntimeError, match=r"tensor a \(4\) must match the size of tensor b \(0\)"):
+        torch.ones(0, 4, 4, device=device).copy_(source)
+
+
+def test_overlapping_slices_are_refused(device):
+    x = torch.arange(6.0, device=device)
+    with pytest.raises(RuntimeError, match="some elements of the input tensor"):
+        x[1:].copy_(x[:-1])
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]

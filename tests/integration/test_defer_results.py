@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
+import torch_tpu
 from defercases import close, defer, in_both_modes, stack
 from support import DEVICE, compile_count, equals, launch_count, no_compiles, run_python, tpu_only
 from torch import nn
@@ -261,3 +262,20 @@ def test_finished_regions_keep_nothing():
             torch.tpu.synchronize()
         assert torch.tpu.memory_allocated() - before < 1 << 12
     assert kept.item() == (1 << 18) * (2 + 5 * 4)
+
+
+@tpu_only
+def test_a_failure_read_does_not_hide_another():
+    """Two results that do not fit: the one that nobody read is told by synchronize."""
+    with defer():
+        a, b = torch.ones(1 << 20, device=DEVICE), torch.ones(1 << 21, device=DEVICE)
+        unread = a[:, None] * a
+        torch_tpu._C._send_deferred()
+        read = b[:, None] * b
+        with pytest.raises(torch.OutOfMemoryError):
+            read[0, 0].item()
+        with pytest.raises(torch.OutOfMemoryError):
+            torch.tpu.synchronize()
+        torch.tpu.synchronize()
+        with pytest.raises(torch.OutOfMemoryError):
+            unread[0, 0].item()

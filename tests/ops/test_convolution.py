@@ -1,6 +1,8 @@
 # Convolutions, plain and transposed, with their gradients and the gradients of those.
+import pytest
 import torch
 from harness import FLOATS, Case, T, cases_to_tests
+from support import DEVICE
 from torch.nn import functional as F
 
 TOL = {
@@ -110,5 +112,14 @@ FRONT_ENDS = [
         tol=(1e-4, 1e-4),
     ),
 ]
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("name", ["conv{}d", "conv_transpose{}d"])
+def test_negative_padding_is_refused(name, rank):
+    x, w = torch.ones(1, 1, *[4] * rank, device=DEVICE), torch.ones(1, 1, *[2] * rank).to(DEVICE)
+    with pytest.raises(RuntimeError, match="negative padding is not supported"):
+        getattr(F, name.format(rank))(x, w, padding=-1)
+
 
 test_convolution = cases_to_tests(CASES + SECOND + FRONT_ENDS)

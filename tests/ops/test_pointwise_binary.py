@@ -4,7 +4,7 @@ import math
 import pytest
 import torch
 from harness import BOOL, COMPLEX, FLOATS, INTS, B, Case, P, T, V, cases_to_tests
-from support import DEVICE
+from support import DEVICE, tpu_only
 
 NAN, INF = math.nan, math.inf
 NUMBERS = FLOATS + INTS
@@ -376,3 +376,20 @@ def test_integers_to_a_negative_power_raise():
     assert (x**3).tolist() == [1, 8, 27]
     with pytest.raises(RuntimeError, match="negative integer powers"):
         x**-3
+
+
+@tpu_only
+@pytest.mark.parametrize("mode", ["strict", "defer"])
+@pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.uint8])
+def test_integers_divided_by_constant_zeros(mode, dtype):
+    """Constants too: XLA divides them while it compiles, by an instruction that traps."""
+    with torch.tpu.eager_mode(mode):
+        one, zero = torch.ones(2, device=DEVICE), torch.zeros(2, device=DEVICE)
+        a, b = one.to(dtype) * 5, zero.to(dtype)
+        all_ones = -1 if dtype.is_signed else 255
+        for quotient in (a // b, torch.div(a, b, rounding_mode="trunc"), a // 0):
+            assert quotient.tolist() == [all_ones] * 2
+        assert (a % b).tolist() == [5, 5]
+        assert torch.fmod(a, b).tolist() == [5, 5]
+        least = torch.full_like(a, torch.iinfo(dtype).min)
+        assert (least // torch.full_like(a, -1)).shape == (2,)

@@ -385,3 +385,19 @@ def test_dirichlet_gradient():
     arguments = (x, alpha, alpha.sum(-1, keepdim=True).expand_as(alpha))
     got = torch._dirichlet_grad(*(t.to(DEVICE) for t in arguments)).cpu()
     torch.testing.assert_close(got, torch._dirichlet_grad(*arguments), rtol=3e-3, atol=1e-4)
+
+
+def test_multinomial_draws_at_least_once():
+    with pytest.raises(RuntimeError, match="cannot sample n_sample <= 0"):
+        torch.multinomial(torch.ones(3, device=DEVICE), 0)
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.int64, torch.float8_e5m2])
+@pytest.mark.parametrize("name", ["normal_", "uniform_", "exponential_", "cauchy_", "log_normal_"])
+def test_fills_of_other_dtypes_are_refused(name, dtype):
+    x = torch.zeros(3, dtype=dtype)
+    with pytest.raises((RuntimeError, NotImplementedError)) as on_cpu:
+        getattr(x.clone(), name)()
+    with pytest.raises(type(on_cpu.value)) as here:
+        getattr(x.to(DEVICE), name)()
+    assert str(here.value).splitlines()[0] == str(on_cpu.value).splitlines()[0]
