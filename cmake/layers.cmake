@@ -68,8 +68,10 @@ function(torch_tpu_lowering_version LAYER)
   set(script ${PROJECT_SOURCE_DIR}/cmake/lowering_version.cmake)
   set(output ${PROJECT_BINARY_DIR}/generated/lowering_version.cc)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cc ${PROJECT_SOURCE_DIR}/src/*.h)
+  # A file that is gone leaves nothing newer behind: the command itself changes with the list.
+  string(SHA256 list "${files}")
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${output} -P ${script}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${output} -DLIST=${list} -P ${script}
     DEPENDS ${script} ${files} ${PROJECT_SOURCE_DIR}/python/torch_tpu/_decompositions.py
     COMMENT "Version of the lowerings")
   target_sources(torch_tpu_${LAYER}_objects PRIVATE ${output})

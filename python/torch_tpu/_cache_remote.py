@@ -16,6 +16,8 @@ from torch_tpu import _C
 
 _THREADS = 5  # four readers and the writer
 _open: "weakref.WeakSet[_C._RemoteStorage]" = weakref.WeakSet()
+_parents: list["_C._RemoteStorage"] = []  # of the process that forked this one
+_installed = False
 
 
 def serve(url: str) -> "_C._RemoteStorage":
@@ -28,9 +30,7 @@ def serve(url: str) -> "_C._RemoteStorage":
             f"the program cache cannot reach {url}: {error}. Install the extra: "
             "pip install 'torchtpu[cache]', for gs:// 'torchtpu[cache-gcs]'"
         ) from error
-    if not _open:
-        # Asynchronous storages cannot work any more when atexit runs: their executors are closed.
-        getattr(threading, "_register_atexit", atexit.register)(_flush)
+    _install()
     storage = _C._RemoteStorage(url.rstrip("/"))
     _open.add(storage)
     for number in range(_THREADS):
@@ -38,6 +38,26 @@ def serve(url: str) -> "_C._RemoteStorage":
             target=_run, args=(storage, fsspec), name=f"tpu-cache-{number}", daemon=True
         ).start()
     return storage
+
+
+def _install() -> None:
+    global _installed
+    if _installed:
+        return
+    _installed = True
+    # Asynchronous storages cannot work any more when atexit runs: their executors are closed.
+    getattr(threading, "_register_atexit", atexit.register)(_flush)
+    os.register_at_fork(after_in_child=_serve_again)
+
+
+def _serve_again() -> None:
+    """Gives a forked child threads of its own: nobody would answer it."""
+    # What threads of the parent wait in can neither be woken here nor freed.
+    _parents.extend(_open)
+    _open.clear()
+    storage = _C._cache_storage(3)
+    if any(storage is lost for lost in _parents):
+        _C._cache_set_tier3_remote(serve(storage.description()))
 
 
 def _run(storage: "_C._RemoteStorage", fsspec: Any) -> None:

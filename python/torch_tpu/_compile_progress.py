@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+import time
 from typing import Any
 
 from torch_tpu import _C
@@ -16,7 +17,12 @@ class _Bar:
         if self._bar is None:
             from tqdm import tqdm
 
-            self._bar = tqdm(desc="compiling", unit=" programs", leave=False, file=sys.stderr)
+            # The delay keeps it from drawing a bar of nothing now.
+            self._bar = tqdm(
+                desc="compiling", unit=" programs", leave=False, file=sys.stderr, delay=1e-3
+            )
+        # The stretch began before its bar.
+        self._bar.start_t = time.time() - seconds
         self._bar.total = started
         self._bar.n = done
         self._bar.refresh()

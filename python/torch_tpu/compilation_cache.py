@@ -71,7 +71,7 @@ def set_root(root: str | Path | None) -> None:
     if root is not None and _C._cache_is_url(str(root)):
         _C._cache_set_tier3_remote(_cache_remote.serve(str(root)))
     else:
-        _C._cache_set_tier3("" if root is None else str(root))
+        _C._cache_set_tier3(_path(root))
 
 
 def open_root() -> None:
@@ -93,7 +93,7 @@ def root() -> str | None:
 def set_shared(directory: str | Path | None) -> None:
     """Shares programs with the other processes of this host (tier 2) through `directory`, which
     should lie in memory. None turns the tier off."""
-    _C._cache_set_tier2("" if directory is None else str(directory))
+    _C._cache_set_tier2(_path(directory))
 
 
 def shared() -> str | None:
@@ -126,6 +126,10 @@ def clear(tier: int | None = None) -> None:
         storage = None if number == 1 else _C._cache_storage(_checked(number))
         for name, _, _ in storage.list() if storage is not None else ():
             storage.remove(name)
+
+
+def _path(directory: str | Path | None) -> str:
+    return "" if directory is None else os.path.expanduser(directory)
 
 
 def _checked(tier: int) -> int:

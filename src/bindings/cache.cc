@@ -10,6 +10,7 @@
 #include <map>
 #include <string>
 
+#include "bindings/python_gate.h"
 #include "cache/directory.h"
 #include "cache/entry.h"
 #include "cache/key_name.h"
@@ -139,13 +140,15 @@ std::vector<std::tuple<std::string, int64_t, int64_t>> ListFiles(Storage& storag
   return out;
 }
 
-// Requests as (id, verb, name, bytes).
+// Requests as (id, verb, name, bytes). Daemon threads wait here when Python ends.
 py::object NextRequest(RemoteStorage& storage) {
   std::optional<RemoteStorage::Request> request;
   {
     py::gil_scoped_release release;
     request = storage.Next();
+    PythonGate::Get().Enter();
   }
+  PythonGate::Get().Leave();
   if (!request) return py::none();
   static constexpr const char* kVerbs[] = {"read", "write", "remove", "list"};
   return py::make_tuple(request->id, kVerbs[request->verb], request->name,
@@ -194,7 +197,7 @@ void DefineStorage(py::module_& m) {
 void DefineCache(py::module_& m) {
   DefineStorage(m);
   m.def("_cache_directory", [](const std::string& path) -> std::shared_ptr<Storage> {
-    return ValueOrThrow(cache::Directory::Open(path, cache::Directory::Reading::kCopy));
+    return ValueOrThrow(cache::Directory::Open(path, cache::Directory::Reading::kLook));
   });
   m.def("_cache_decode", &Decode);
   m.def("_cache_stats", &Stats);

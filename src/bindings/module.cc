@@ -4,10 +4,12 @@
 #include <torch/library.h>
 
 #include "base/env.h"
+#include "bindings/autograd_threads.h"
 #include "bindings/bare_execute.h"
 #include "bindings/cache.h"
 #include "bindings/capture.h"
 #include "bindings/decompositions.h"
+#include "bindings/python_gate.h"
 #include "device/errors.h"
 #include "device/fallback.h"
 #include "device/generator.h"
@@ -149,7 +151,14 @@ void Define(py::module_& m) {
   m.def("_set_decomposition_lookup", &SetDecompositionLookup);
   m.def("_is_initialized", &graph::Runtime::initialized);
   m.def("_initialize", [] { RuntimeOrThrow(); });
-  m.def("_shutdown", &graph::Runtime::ShutDown, py::call_guard<py::gil_scoped_release>());
+  m.def(
+      "_shutdown",
+      [] {
+        EndAutogradThreads();
+        graph::Runtime::ShutDown();
+        PythonGate::Get().Close();
+      },
+      py::call_guard<py::gil_scoped_release>());
   m.def("_synchronize", &device::SynchronizeAll, py::call_guard<py::gil_scoped_release>());
   m.def("_default_generator", [] {
     return py::reinterpret_steal<py::object>(

@@ -153,7 +153,8 @@ Result<Blob> Directory::Read(const Key& key) {
   if (!S_ISREG(info.st_mode) || info.st_uid != geteuid()) return NotFound(name + " is not ours");
   if (info.st_size > kMaxEntryBytes) return Status(StatusCode::kDataLoss, name + " is too large");
   // The time of modification is the time of the last use; once an hour is enough.
-  if (info.st_mtime < time(nullptr) - 3600) (void)futimens(file.fd(), nullptr);
+  const bool due = reading_ != Reading::kLook && info.st_mtime < time(nullptr) - 3600;
+  if (due) (void)futimens(file.fd(), nullptr);
   const auto size = static_cast<size_t>(info.st_size);
   if (size == 0) return Blob{};
   return reading_ == Reading::kMap ? Map(file.fd(), size, name) : Copy(file.fd(), size, name);

@@ -11,11 +11,11 @@ namespace torch_tpu::cache {
 
 class Directory : public Storage {
  public:
-  enum class Reading { kCopy, kMap };
+  enum class Reading { kCopy, kMap, kLook };
 
   // Makes the directory (mode 0700) where it does not exist. Fails when it belongs to somebody else
   // or others may write into it: entries are machine code. kMap is for file systems of this host in
-  // memory: reading copies nothing.
+  // memory: reading copies nothing. kLook is for people: a program that is read is not used.
   static Result<std::unique_ptr<Directory>> Open(const std::string& path, Reading reading);
   ~Directory() override;
 

@@ -124,6 +124,21 @@ TEST(Directory, RemovesLeftoversOfDeadWriters) {
   EXPECT_FALSE(fs::exists(left));
 }
 
+TEST(Directory, LookingIsNotUsing) {
+  const TemporaryFolder folder;
+  const Key key{1, 2, 3};
+  ASSERT_TRUE(Open(folder.path())->Write(key, "bytes").ok());
+  const auto age = [&] { return time(nullptr) - Open(folder.path())->List()->front().used; };
+  SetAge(PathOf(folder.path(), key), 86400);
+  ASSERT_TRUE(Open(folder.path(), Reading::kLook)->Read(key).ok());
+  EXPECT_GE(age(), 86400);
+  for (Reading reading : {Reading::kCopy, Reading::kMap}) {
+    SetAge(PathOf(folder.path(), key), 86400);
+    ASSERT_TRUE(Open(folder.path(), reading)->Read(key).ok());
+    EXPECT_LT(age(), 86400);
+  }
+}
+
 TEST(Prune, RemovesTheOldAndThenTheLeastRecentlyUsed) {
   const TemporaryFolder folder;
   const auto directory = Open(folder.path());

@@ -170,14 +170,15 @@ void CheckCasts(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
   }
 }
 
-// Whether each result has the sizes of the tensor that it goes into.
+// Whether each result has the sizes and the dtype of the tensor that it goes into.
 bool FitsWritten(const OpInfo& info, Arguments args, const MetaOutputs& meta) {
   if (meta.tensors.size() < info.written.size()) return false;
   const OutputTensor* result = meta.tensors.data() + (meta.tensors.size() - info.written.size());
   return std::all_of(info.written.begin(), info.written.end(), [&](int w) {
     const OutputTensor& r = *result++;
     if (!args[w].isTensor() || !args[w].toTensor().defined()) return false;
-    return c10::IntArrayRef(r.sizes) == args[w].toTensor().sizes();
+    const at::Tensor& target = args[w].toTensor();
+    return c10::IntArrayRef(r.sizes) == target.sizes() && r.dtype == target.scalar_type();
   });
 }
 

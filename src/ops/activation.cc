@@ -33,6 +33,9 @@ Value Elu(Call& c) {  // elu(self, alpha, scale, input_scale)
 
 Value Gelu(Call& c) {  // gelu(self, approximate)
   Value x = ResultOperand(c, 0);
+  if (c.string(1) != "none" && c.string(1) != "tanh") {
+    throw shlo::BuildError(c.name() + ": approximate argument must be either none or tanh.");
+  }
   if (c.string(1) == "tanh") {
     Value inner = (x + x * x * x * 0.044715) * (std::numbers::sqrt2 * std::numbers::inv_sqrtpi);
     return x * 0.5 * (tanh(inner) + 1.0);

@@ -21,6 +21,8 @@ SAME_AS_CPU = {
     "in-place cast": lambda d: torch.ones(2, dtype=torch.int32, device=d).add_(0.5),
     "in-place grow": lambda d: torch.ones(2, device=d).add_(torch.ones(3, 2, device=d)),
     "in-place bool": lambda d: torch.ones(2, dtype=torch.bool, device=d).add_(1),
+    "in-place abs of complex": lambda d: torch.ones(2, dtype=torch.complex64, device=d).abs_(),
+    "gelu": lambda d: F.gelu(torch.ones(2, device=d), approximate="erf"),
     "neg of bool": lambda d: -torch.ones(2, dtype=torch.bool, device=d),
     "minus of bool": lambda d: (
         torch.ones(2, dtype=torch.bool, device=d) - torch.ones(2, dtype=torch.bool, device=d)

@@ -24,7 +24,8 @@ STATEMENTS = {
     "binary": "x + 1, x * x, x / 2, x - x, x ** 2, torch.maximum(x, x)",
     "unary": "x.exp(), x.tanh(), -x, x.sqrt(), x.sigmoid(), F.gelu(x), F.silu(x)",
     "in place": "x.add_(1).mul_(x).div_(2).clamp_(0).relu_()",
-    "reductions": "x.sum(), x.mean(), x.mean(0), x.var(), x.amax(1), x.argmax(), x.softmax(0), x.cumsum(0)",
+    "reductions": "x.sum(), x.mean(), x.mean(0), x.var(), x.amax(1), x.argmax(), "
+    "x.softmax(0), x.cumsum(0)",
     "products": "x @ x, torch.addmm(x, x, x), torch.bmm(x[None], x[None]), F.linear(x, x)",
     "fills": "x.normal_(), x.uniform_(), x.exponential_(), x.bernoulli_(), x.geometric_(0.5)",
     "factories": "torch.zeros(3, device='tpu'), torch.rand(3, device='tpu'), "
