@@ -111,20 +111,28 @@ def test_launch_blocking_variable_waits():
     )
 
 
-def test_host_runs_ahead_by_whole_steps(on_fake):
-    on_fake("""
+@pytest.mark.parametrize("mode", ["strict", "defer"])
+def test_host_runs_ahead_by_whole_steps(on_fake, mode):
+    on_fake(f"""
+        mode = torch.tpu.eager_mode("{mode}")
+        mode.__enter__()
         w, x = torch.ones(4, 4).to("tpu"), torch.ones(4, 4).to("tpu")
         def step():
             w.sub_((x @ w).relu() * 0.1)
-        step(); torch.tpu.synchronize()
-        fake.set_hold(1)
+            event = torch.Event(device="tpu")
+            event.record()
+            return event
         for _ in range(3):
             step()
-        event = torch.Event(device="tpu"); event.record()
-        assert not event.query()
+        torch.tpu.synchronize()
+        fake.set_hold(1)
+        launches = torch.tpu.launch_count()
+        events = [step() for _ in range(3)]
+        assert torch.tpu.launch_count() - launches >= 3
+        assert not any(event.query() for event in events)
         fake.set_hold(0)
-        event.synchronize()
-        assert event.query()
+        events[-1].synchronize()
+        assert all(event.query() for event in events)
     """)
 
 
