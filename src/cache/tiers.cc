@@ -22,6 +22,13 @@ std::string Tier2Directory(const env::Settings& settings) {
   const std::string& name = settings.tier2_cache;
   if (name == "disabled" || (name.empty() && settings.world_size <= 1)) return "";
   if (name.starts_with('/')) return name;
+  if (name.find('/') != std::string::npos || name == "." || name == "..") {
+    Log(LogLevel::kWarning,
+        "program cache: tier 2 is off. TORCH_TPU_TIER2_COMPILATION_CACHE: expected a name, an "
+        "absolute path or 'disabled', got '" +
+            name + "'");
+    return "";
+  }
   std::string root = "/dev/shm/torch_tpu-" + std::to_string(geteuid());
   if (access("/dev/shm", W_OK) != 0) {
     if (settings.runtime_directory.empty()) return "";

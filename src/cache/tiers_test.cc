@@ -32,6 +32,7 @@ TEST(Tier2, IsOnInDistributedProgramsUnlessTheUserSaysOtherwise) {
   EXPECT_EQ(DirectoryFor("mine", 1), root + "/mine");
   EXPECT_EQ(DirectoryFor("mine", 8), root + "/mine");
   EXPECT_EQ(DirectoryFor("/a/path", 1), "/a/path");
+  for (const char* name : {"a/b", "../../etc", ".", ".."}) EXPECT_EQ(DirectoryFor(name, 8), "");
 }
 
 TEST(Tier3, KnowsUrlsFromPaths) {

@@ -189,66 +189,10 @@ void CallOwnMeta(const OpInfo& info, Stack meta_args) {
     (void)CallMeta(info.op, &meta_args);
 }
 
-// Runs the operator on CPU tensors of zeros; false when the CPU has no kernel or would take long.
-bool CallCpu(const OpInfo& info, Arguments args, Stack* stack) {
-  constexpr int64_t kMaximum = int64_t{1} << 22;  // elements
-  int64_t elements = 0;
-  for (size_t i = 0; i < args.size(); ++i) {
-    stack->push_back(StandIn(info.args[i], args[i], c10::DeviceType::CPU, [&](const at::Tensor& t) {
-      if (t.defined()) elements += Extent(t);
-      return elements > kMaximum ? t : CpuLike(t);
-    }));
-  }
-  if (elements > kMaximum || !info.op.hasComputedKernelForDispatchKey(c10::DispatchKey::CPU))
-    return false;
-  at::AutoDispatchBelowADInplaceOrView guard;
-  info.op.callBoxed(stack);
-  return true;
-}
-
 bool HasEmptyTensor(Arguments args) {
   return std::any_of(args.begin(), args.end(), [](const c10::IValue& v) {
     return v.isTensor() && v.toTensor().defined() && v.toTensor().numel() == 0;
   });
-}
-
-}  // namespace
-
-namespace {
-
-MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
-  Stack meta_args;
-  for (size_t i = 0; i < args.size(); ++i) {
-    meta_args.push_back(StandIn(info.args[i], args[i], c10::DeviceType::Meta, MetaLike));
-  }
-  MetaOutputs out;
-  out.common = CommonDType(info, meta_args);
-  // A lowering that brings its own shape function knows better than a Meta kernel that refuses or
-  // guesses.
-  if (info.lowering != nullptr && info.lowering->options.shape != nullptr) return out;
-  if (!info.functional) {
-    Stack stack = meta_args;
-    out.known = CallMeta(info.op, &stack);
-    if (out.known && info.num_fresh_returns > 0) Describe(stack, &out);
-    return out;
-  }
-  Stack stack = FunctionalStack(info, meta_args);
-  try {
-    out.known = CallMeta(*info.functional, &stack);
-  } catch (const std::exception&) {
-    if (info.form == Form::kMutating) CallOwnMeta(info, meta_args);
-    // Some Meta kernels refuse tensors without elements that CPU takes.
-    if (info.form != Form::kFunctional || !HasEmptyTensor(args)) throw;
-    stack.clear();
-    out.known = CallCpu(info, args, &stack);
-    if (!out.known) throw;
-  }
-  if (out.known) Describe(stack, &out);
-  if (info.form == Form::kMutating) {
-    if (!out.known || !FitsWritten(info, args, out)) CallOwnMeta(info, meta_args);
-    CheckCasts(info, args, out);
-  }
-  return out;
 }
 
 // What CPU says of the zeros themselves, and not of the caller's tensors.
@@ -278,6 +222,42 @@ std::optional<Stack> RunOnZeros(const OpInfo& info, Arguments args) {
     throw;
   }
   return stack;
+}
+
+MetaOutputs AskMetaKernels(const OpInfo& info, Arguments args) {
+  Stack meta_args;
+  for (size_t i = 0; i < args.size(); ++i) {
+    meta_args.push_back(StandIn(info.args[i], args[i], c10::DeviceType::Meta, MetaLike));
+  }
+  MetaOutputs out;
+  out.common = CommonDType(info, meta_args);
+  // A lowering that brings its own shape function knows better than a Meta kernel that refuses or
+  // guesses.
+  if (info.lowering != nullptr && info.lowering->options.shape != nullptr) return out;
+  if (!info.functional) {
+    Stack stack = meta_args;
+    out.known = CallMeta(info.op, &stack);
+    if (out.known && info.num_fresh_returns > 0) Describe(stack, &out);
+    return out;
+  }
+  Stack stack = FunctionalStack(info, meta_args);
+  try {
+    out.known = CallMeta(*info.functional, &stack);
+  } catch (const std::exception&) {
+    if (info.form == Form::kMutating) CallOwnMeta(info, meta_args);
+    // Some Meta kernels refuse tensors without elements that CPU takes.
+    if (info.form != Form::kFunctional || !HasEmptyTensor(args)) throw;
+    std::optional<Stack> results = RunOnZeros(info, args);
+    if (!results) throw;
+    stack = std::move(*results);
+    out.known = true;
+  }
+  if (out.known) Describe(stack, &out);
+  if (info.form == Form::kMutating) {
+    if (!out.known || !FitsWritten(info, args, out)) CallOwnMeta(info, meta_args);
+    CheckCasts(info, args, out);
+  }
+  return out;
 }
 
 }  // namespace

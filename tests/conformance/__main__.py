@@ -102,7 +102,8 @@ def main(argv=None):
     whole = options.ops == options.dtypes == options.kinds == "*" and not options.slice
     stale = expected.judge(results, whole and not (options.rerun or options.resume))
     if options.record:
-        everything = [n for info in entries.values() for n in nodes.of_entry(info)]
+        of_entries = (n for info in entries.values() for n in nodes.of_entry(info))
+        everything = [n for n in of_entries if expected.in_scope(n)]
         report.write(options.record, report.record(results, len(everything)))
     return _tell(results, stale, time.monotonic() - start)
 

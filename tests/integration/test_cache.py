@@ -221,8 +221,10 @@ def test_a_second_process_reads_programs_through_fsspec(tmp_path):
     spied = COUNT_READS.format(module="fsspec.implementations.local", system="LocalFileSystem")
     spied += QUICK_START + "print(len(reads))\n"
     url = f"local://{tmp_path / 'by-url'}"
+    # A storage that a busy machine makes slow is not asked before each compile.
     (*expected, misses), cold = run_with_stats(spied, url)
-    assert int(misses) == cold["tier3_misses"] == cold["tier3_writes"] == cold["compiles"] > 5
+    assert cold["tier3_writes"] == cold["compiles"] > 5
+    assert 0 < int(misses) <= cold["compiles"]
     assert len(stored_files(tmp_path / "by-url")) == cold["compiles"]
     # So that no read loses its race against the compiler on a busy machine.
     only = {"TORCH_TPU_COMPILE_ONLY_FROM_CACHE": "1"}
