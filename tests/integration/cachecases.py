@@ -15,6 +15,7 @@ print(loss.item(), model.weight.grad.cpu().flatten().tolist())
 """
 REPORT = """
 import json
+torch.tpu.compilation_cache.flush()  # programs are stored in the background
 print(json.dumps(torch.tpu.compilation_cache.stats()))
 """
 
