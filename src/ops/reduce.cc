@@ -145,6 +145,10 @@ Value CountNonzero(Call& c) {
 
 // {variance, mean} of (self, dim[]?, correction?, keepdim), dims kept out.
 std::pair<Value, Value> VarMean(Call& c) {
+  const DType dtype = c.tensor(0).dtype();
+  if (!IsFloat(dtype) && !IsComplex(dtype)) {
+    throw shlo::BuildError("std and var only support floating point and complex dtypes");
+  }
   Value x = opmath(c.tensor(0));
   const Dims dims = ReduceDims(c, 1, x);
   Value mean = reshape(MeanOver(x, dims), reduce_sum(x, dims, /*keepdim=*/true).dims());

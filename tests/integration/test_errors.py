@@ -22,6 +22,8 @@ SAME_AS_CPU = {
     "in-place grow": lambda d: torch.ones(2, device=d).add_(torch.ones(3, 2, device=d)),
     "in-place bool": lambda d: torch.ones(2, dtype=torch.bool, device=d).add_(1),
     "in-place abs of complex": lambda d: torch.ones(2, dtype=torch.complex64, device=d).abs_(),
+    "var of integers": lambda d: torch.ones(3, dtype=torch.int32, device=d).var(),
+    "std_mean of integers": lambda d: torch.std_mean(torch.ones(3, dtype=torch.int32, device=d)),
     "gelu": lambda d: F.gelu(torch.ones(2, device=d), approximate="erf"),
     "neg of bool": lambda d: -torch.ones(2, dtype=torch.bool, device=d),
     "minus of bool": lambda d: (
