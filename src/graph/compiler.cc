@@ -243,14 +243,14 @@ void Compiler::Store(const Request& request, const std::shared_ptr<Program>& pro
     if (encoded.ok()) {
       serializes_.store(true);
       *into = std::move(encoded).value();
-    } else {
-      if (encoded.status().code() == StatusCode::kUnimplemented) {
-        CountUnserializable(encoded.status());
-      }
-      Log(LogLevel::kInfo,
-          "program cache: " + program->name() + " cannot be stored: " + encoded.status().message());
+      return true;
     }
-    return encoded.ok();
+    if (encoded.status().code() == StatusCode::kUnimplemented) {
+      CountUnserializable(encoded.status());
+    }
+    Log(LogLevel::kInfo,
+        "program cache: " + program->name() + " cannot be stored: " + encoded.status().message());
+    return false;
   };
   if (tier2 != nullptr) {
     if (!encode(&bytes)) return;
