@@ -7,6 +7,7 @@
 
 #include "graph/sender.h"
 #include "graph/test_calls.h"
+#include "graph/test_runtime.h"
 #include "pjrt/test_plugins.h"
 
 namespace torch_tpu::graph {
@@ -15,14 +16,11 @@ namespace {
 using testing::AddSpec;
 using testing::Operand;
 
-class RecorderTest : public ::testing::Test {
+class RecorderTest : public testing::FakeRuntimeTest {
  protected:
   void SetUp() override {
-    Runtime::SetPluginCandidates({{"fake", pjrt::FakePluginPath()}});
-    auto runtime = Runtime::Get();
-    ASSERT_TRUE(runtime.ok()) << runtime.status().ToString();
-    runtime_ = *runtime;
-    ASSERT_EQ(runtime_->client().platform_name(), "fake");
+    FakeRuntimeTest::SetUp();
+    if (HasFatalFailure()) return;
     recorder_.TakeKeys();
   }
   void TearDown() override { (void)recorder_.Drain(); }
@@ -45,7 +43,6 @@ class RecorderTest : public ::testing::Test {
   static int64_t Launches() { return Counters::Get().launches.load(); }
 
   Recorder& recorder_ = Recorder::Get();
-  Runtime* runtime_ = nullptr;
   pjrt::FakeControls fake_;
   InFlight in_flight_;
 };

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "graph/test_runtime.h"
 #include "pjrt/test_plugins.h"
 
 namespace torch_tpu::graph {
@@ -47,16 +48,8 @@ CallSpec AddSpec(const Dims& dims, bool in_place) {
   return spec;
 }
 
-class RuntimeTest : public ::testing::Test {
+class RuntimeTest : public testing::FakeRuntimeTest {
  protected:
-  void SetUp() override {
-    Runtime::SetPluginCandidates({{"fake", pjrt::FakePluginPath()}});
-    auto runtime = Runtime::Get();
-    ASSERT_TRUE(runtime.ok()) << runtime.status().ToString();
-    runtime_ = *runtime;
-    // Another test of this process may have opened the real plugin first; these need the fake.
-    ASSERT_EQ(runtime_->client().platform_name(), "fake");
-  }
   ValueRef Buffer(const Dims& dims) {
     const std::vector<float> data(NumElements(dims), 1.0f);
     auto v = runtime_->FromHost(data.data(), InternType(DType::kF32, dims), "test");
@@ -71,7 +64,6 @@ class RuntimeTest : public ::testing::Test {
   }
 
   pjrt::FakeControls fake_;
-  Runtime* runtime_ = nullptr;
   InFlight work_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "graph/deferred.h"
 #include "graph/test_calls.h"
+#include "graph/test_runtime.h"
 #include "pjrt/test_plugins.h"
 
 namespace torch_tpu::graph {
@@ -14,14 +15,11 @@ using testing::AddSpec;
 using testing::Operand;
 using testing::Unbuildable;
 
-class SenderTest : public ::testing::Test {
+class SenderTest : public testing::FakeRuntimeTest {
  protected:
   void SetUp() override {
-    Runtime::SetPluginCandidates({{"fake", pjrt::FakePluginPath()}});
-    auto runtime = Runtime::Get();
-    ASSERT_TRUE(runtime.ok()) << runtime.status().ToString();
-    runtime_ = *runtime;
-    ASSERT_EQ(runtime_->client().platform_name(), "fake");
+    FakeRuntimeTest::SetUp();
+    if (HasFatalFailure()) return;
     const float data[4] = {1, 1, 1, 1};
     auto v = runtime_->FromHost(data, testing::Type(), "test");
     ASSERT_TRUE(v.ok());
@@ -41,7 +39,6 @@ class SenderTest : public ::testing::Test {
   static int64_t Compiles() { return Counters::Get().compiles.load(); }
 
   Recorder& recorder_ = Recorder::Get();
-  Runtime* runtime_ = nullptr;
   pjrt::FakeControls fake_;
   InFlight in_flight_;
   ValueRef x_;
